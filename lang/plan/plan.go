@@ -1,0 +1,148 @@
+// Package plan holds the immutable compiled form of a document. It does no I/O; any number of runs may share one Plan.
+package plan
+
+import (
+	"xmd/lang/diag"
+	"xmd/lang/expr"
+)
+
+// Span is a half-open range of byte offsets in the plan's source.
+type Span = diag.Span
+
+// Plan is a checked document, ready to run. Nothing in it changes after it was made.
+type Plan struct {
+	Source *diag.Source
+	Digest string // SHA-256 (hex) of the canonical form: what is rendered and done, not how the tags were spaced
+	Inputs Inputs
+	Body   []Node
+}
+
+// Inputs are what a document takes from outside.
+type Inputs struct {
+	Props []Prop
+	Env   []EnvName
+}
+
+// EnvName is one name listed under env: in the frontmatter.
+type EnvName struct {
+	Name       string
+	Required   bool
+	Default    string
+	HasDefault bool
+	Pos        Span
+}
+
+// Node is one thing that renders or acts: *Text, *Value, *Line, *Fill, *Prompt, *Agent, *Session, *Let, *If, *Exec.
+type Node interface{ planNode() }
+
+// Text is author text.
+type Text struct{ Value string }
+
+// Value is an interpolation {path} of a bound name.
+type Value struct {
+	Pos  Span
+	Path *expr.Path
+}
+
+// Line is a line of whole elements; see syntax.Line.
+type Line struct {
+	Indent string
+	EOL    string
+	Body   []Node
+}
+
+// Fill is an interpolated fence; see syntax.Fill.
+type Fill struct {
+	Open, Close, Marker string
+	Body                []Node
+}
+
+// Arg is the value of an attribute: a literal string, or an expression. The zero Arg is "not given".
+type Arg struct {
+	Given   bool
+	Literal string
+	Expr    *expr.Expr // nil: Literal counts
+	Pos     Span       // of the value, for errors
+}
+
+// Step is what every acting node carries.
+type Step struct {
+	ID  string // step identity without rounds and turns: kinds and numbers of elements, "If1/body/Prompt2"
+	Pos Span   // from < on
+}
+
+// Prompt is one turn of an agent.
+type Prompt struct {
+	Step
+	Text         Arg    // given: the words; else Body is rendered
+	Body         []Node // captured
+	Agent        Arg
+	Session      Arg
+	As           string // "": the reply renders in place
+	ThrowOnError bool
+	Throws       bool // the place throws: inside a captured body, with as, or ThrowOnError
+	Wraps        bool // set by resolve: contains steps in Body
+}
+
+// Agent pins the agent for its body. Self-closing (no Body): checks availability only.
+type Agent struct {
+	Step
+	Name Arg
+	Body []Node
+	Self bool
+}
+
+// Session pins the session for its body.
+type Session struct {
+	Step
+	Name Arg
+	Body []Node
+}
+
+// Let binds a value or its rendered body.
+type Let struct {
+	Step
+	As    string
+	Value Arg // given: the value
+	Body  []Node
+}
+
+// If renders Then or Else.
+type If struct {
+	Step
+	Cond       Arg
+	Then, Else []Node
+}
+
+// Exec is an exec block.
+type Exec struct {
+	Step
+	Lang         string
+	Program      string
+	As           string
+	With         []With
+	ThrowOnError bool
+	Silent, Lax  bool
+	TimeoutMS    int64 // 0: none
+	Cwd          string
+	FirstLine    string // of the program, for messages
+}
+
+// With is one value handed to an exec block.
+type With struct {
+	Name string
+	Path *expr.Path // the value bound to Name
+	File bool       // @file: the variable holds the path of a file with the value
+	Pos  Span
+}
+
+func (*Text) planNode()    {}
+func (*Value) planNode()   {}
+func (*Line) planNode()    {}
+func (*Fill) planNode()    {}
+func (*Prompt) planNode()  {}
+func (*Agent) planNode()   {}
+func (*Session) planNode() {}
+func (*Let) planNode()     {}
+func (*If) planNode()      {}
+func (*Exec) planNode()    {}

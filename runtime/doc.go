@@ -1,0 +1,2 @@
+// Package runtime runs a plan.
+package runtime
