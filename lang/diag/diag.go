@@ -1,5 +1,9 @@
-// Package diag holds what xmd says about a document: diagnostics as data, apart from how they are printed.
 package diag
+
+import (
+	"fmt"
+	"slices"
+)
 
 // Span is a half-open range of byte offsets in a Source. Line and column are computed when printed.
 type Span struct{ Start, End int }
@@ -11,6 +15,14 @@ const (
 	Error   Severity = iota // nothing runs
 	Warning                 // said, never stops anything (unless check --strict)
 )
+
+// String returns "error" or "warning".
+func (s Severity) String() string {
+	if s == Warning {
+		return "warning"
+	}
+	return "error"
+}
 
 // Diagnostic is one finding about a document.
 type Diagnostic struct {
@@ -30,3 +42,53 @@ type Related struct {
 
 // List is an ordered set of diagnostics of one source.
 type List []Diagnostic
+
+// Add appends an error.
+func (l *List) Add(code string, span Span, summary, hint string, related ...Related) {
+	*l = append(*l, Diagnostic{Severity: Error, Code: code, Summary: summary, Hint: hint, Span: span, Related: related})
+}
+
+// Addf appends an error without a hint.
+func (l *List) Addf(code string, span Span, format string, args ...any) {
+	l.Add(code, span, fmt.Sprintf(format, args...), "")
+}
+
+// Warn appends a warning.
+func (l *List) Warn(code string, span Span, summary, hint string, related ...Related) {
+	*l = append(*l, Diagnostic{Severity: Warning, Code: code, Summary: summary, Hint: hint, Span: span, Related: related})
+}
+
+// Sort orders the list by position, keeping the order of what stands at one place, and drops exact repetitions
+// (same place, code and summary).
+func (l *List) Sort() {
+	slices.SortStableFunc(*l, func(a, b Diagnostic) int {
+		if a.Span.Start != b.Span.Start {
+			return a.Span.Start - b.Span.Start
+		}
+		return int(a.Severity) - int(b.Severity)
+	})
+	*l = slices.CompactFunc(*l, func(a, b Diagnostic) bool {
+		return a.Span == b.Span && a.Code == b.Code && a.Summary == b.Summary
+	})
+}
+
+// HasErrors tells whether anything in the list stops a run.
+func (l List) HasErrors() bool {
+	return slices.ContainsFunc(l, func(d Diagnostic) bool { return d.Severity == Error })
+}
+
+// Errors returns the errors of the list, in its order; the list itself stays as it is.
+func (l List) Errors() List { return l.only(Error) }
+
+// Warnings returns the warnings of the list, in its order; the list itself stays as it is.
+func (l List) Warnings() List { return l.only(Warning) }
+
+func (l List) only(s Severity) List {
+	var out List
+	for _, d := range l {
+		if d.Severity == s {
+			out = append(out, d)
+		}
+	}
+	return out
+}
