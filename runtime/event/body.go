@@ -1,0 +1,128 @@
+package event
+
+import "encoding/json"
+
+// Run tells of the document that runs.
+type Run struct {
+	Document string         `json:"document"`
+	Digest   string         `json:"digest"` // of the plan
+	Dir      string         `json:"dir"`
+	Props    map[string]any `json:"props,omitempty"`
+}
+
+// Delta is a piece of text: of the output (text), an answer (message), a thought, a notice, a child's output.
+type Delta struct {
+	Text   string `json:"text"`
+	Stream string `json:"stream,omitempty"` // exec.output: stdout or stderr
+}
+
+// Step is the start or end of a step.
+type Step struct {
+	Kind     string `json:"kind"`
+	Outcome  string `json:"outcome,omitempty"` // ended: done, failed, cancelled
+	ExitCode *int   `json:"exitCode,omitempty"`
+	Value    any    `json:"value,omitempty"` // what was bound
+	Error    *Error `json:"error,omitempty"`
+}
+
+// Agent tells of a started agent process.
+type Agent struct {
+	Shown     string `json:"shown"`
+	Transport string `json:"transport"`
+}
+
+// Session tells of a provider conversation that was opened or attached.
+type Session struct {
+	NativeID   string `json:"nativeSessionId"`
+	Root       string `json:"root"`
+	Transport  string `json:"transport"`
+	Generation int    `json:"generation,omitempty"`
+	Loaded     bool   `json:"loaded"`
+	Identity   string `json:"identity,omitempty"` // asserted, listed, loaded, history, new
+	History    string `json:"history,omitempty"`  // confirmed, unconfirmed, shortened, none
+	Version    string `json:"version,omitempty"`  // observed
+}
+
+// Warn is a warning.
+type Warn struct {
+	Code string `json:"code"` // compat, history, permission, frontmatter …
+	Text string `json:"text"`
+}
+
+// Sent is a prompt about to be sent.
+type Sent struct {
+	Turn    int    `json:"turn"` // number within the session
+	Attempt int    `json:"attempt"`
+	Words   string `json:"words"`
+}
+
+// Accepted says that the provider has the words.
+type Accepted struct {
+	Turn     int    `json:"turn"`
+	NativeID string `json:"nativeSessionId"`
+}
+
+// Ended is the end of a prompt.
+type Ended struct {
+	Turn     int    `json:"turn"`
+	Outcome  string `json:"outcome"` // done, failed, cancelled, refused
+	Stop     string `json:"stop,omitempty"`
+	Reply    string `json:"reply"`
+	Value    any    `json:"value,omitempty"` // what was captured
+	NativeID string `json:"nativeSessionId,omitempty"`
+	Identity string `json:"identity,omitempty"`
+	History  string `json:"history,omitempty"`
+	Usage    any    `json:"usage,omitempty"`
+	Error    *Error `json:"error,omitempty"`
+}
+
+// Tool is an agent's action.
+type Tool struct {
+	ID      string          `json:"id"`
+	Name    string          `json:"name"`
+	Kind    string          `json:"kind,omitempty"`
+	Subject string          `json:"subject,omitempty"`
+	Outcome string          `json:"outcome,omitempty"` // ended: done, failed, not run, unknown
+	Input   json.RawMessage `json:"input,omitempty"`
+	Output  string          `json:"output,omitempty"`
+	Diffs   any             `json:"diffs,omitempty"`
+}
+
+// Asked is a permission request and its answer.
+type Asked struct {
+	Kind    string `json:"kind,omitempty"`
+	Title   string `json:"title"`
+	Subject string `json:"subject,omitempty"`
+	Allowed bool   `json:"allowed"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// Todos is the agent's own list.
+type Todos struct {
+	Items any `json:"items"`
+}
+
+// Used is what the agent reported.
+type Used struct {
+	Usage any `json:"usage"`
+}
+
+// Error is one error as machines read it.
+type Error struct {
+	Code      int    `json:"code"` // the exit code of its kind
+	Kind      string `json:"kind"`
+	Retryable bool   `json:"retryable"`
+	Message   string `json:"message"`
+	Position  string `json:"position,omitempty"`
+	Step      string `json:"step,omitempty"`
+	Agent     string `json:"agent,omitempty"`
+	Session   string `json:"session,omitempty"`
+}
+
+// End is the end of a run.
+type End struct {
+	Outcome  string   `json:"outcome"` // done, failed, cancelled, invalid
+	ExitCode int      `json:"exitCode"`
+	Errors   []*Error `json:"errors,omitempty"`
+	Resume   string   `json:"resume,omitempty"`
+}
