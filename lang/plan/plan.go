@@ -1,9 +1,9 @@
-// Package plan holds the immutable compiled form of a document. It does no I/O; any number of runs may share one Plan.
 package plan
 
 import (
 	"xmd/lang/diag"
 	"xmd/lang/expr"
+	"xmd/lang/resolve"
 )
 
 // Span is a half-open range of byte offsets in the plan's source.
@@ -18,25 +18,26 @@ type Plan struct {
 }
 
 // Inputs are what a document takes from outside.
-type Inputs struct {
-	Props []Prop
-	Env   []EnvName
-}
+type Inputs = resolve.Inputs
+
+// Prop is one input.
+type Prop = resolve.Prop
 
 // EnvName is one name listed under env: in the frontmatter.
-type EnvName struct {
-	Name       string
-	Required   bool
-	Default    string
-	HasDefault bool
-	Pos        Span
-}
+type EnvName = resolve.EnvName
+
+// Names are bound names, handed from one REPL entry to the next.
+type Names = resolve.Names
 
 // Node is one thing that renders or acts: *Text, *Value, *Line, *Fill, *Prompt, *Agent, *Session, *Let, *If, *Exec.
 type Node interface{ planNode() }
 
-// Text is author text.
-type Text struct{ Value string }
+// Text is author text. With Gap it is blanks between whole elements of a Line: rendered only if something after it on the line is
+// (syntax.Text.Gap).
+type Text struct {
+	Value string
+	Gap   bool
+}
 
 // Value is an interpolation {path} of a bound name.
 type Value struct {
@@ -58,12 +59,7 @@ type Fill struct {
 }
 
 // Arg is the value of an attribute: a literal string, or an expression. The zero Arg is "not given".
-type Arg struct {
-	Given   bool
-	Literal string
-	Expr    *expr.Expr // nil: Literal counts
-	Pos     Span       // of the value, for errors
-}
+type Arg = resolve.Arg
 
 // Step is what every acting node carries.
 type Step struct {
@@ -80,8 +76,9 @@ type Prompt struct {
 	Session      Arg
 	As           string // "": the reply renders in place
 	ThrowOnError bool
+	ThrowIf      Arg  // throwOnError as an expression; else not given
 	Throws       bool // the place throws: inside a captured body, with as, or ThrowOnError
-	Wraps        bool // set by resolve: contains steps in Body
+	Wraps        bool // Body holds nodes that act
 }
 
 // Agent pins the agent for its body. Self-closing (no Body): checks availability only.
@@ -129,12 +126,7 @@ type Exec struct {
 }
 
 // With is one value handed to an exec block.
-type With struct {
-	Name string
-	Path *expr.Path // the value bound to Name
-	File bool       // @file: the variable holds the path of a file with the value
-	Pos  Span
-}
+type With = resolve.With
 
 func (*Text) planNode()    {}
 func (*Value) planNode()   {}

@@ -11,6 +11,10 @@ type Document struct {
 	Source *diag.Source
 	Front  *Front // nil: no frontmatter
 	Body   []Node
+
+	// Incomplete tells that the only trouble is something still open at the end of the text: an element, a tag, a fence, a brace or a
+	// comment. More text may make it whole (the REPL asks for another line). An open inert fence is no error, but is incomplete.
+	Incomplete bool
 }
 
 // Front is the raw frontmatter: the YAML between the two --- lines.
@@ -31,6 +35,8 @@ type Text struct {
 	Pos   Span
 	Value string
 	Inert bool // from a code span, an inert fence or a comment: braces in it never act
+	Block bool // a fence or comment: its inner lines never count when indentation is measured
+	Gap   bool // in the Body of a Line: blanks between whole elements, put out only before something rendered later on the line
 }
 
 // Interp is an interpolation {path}.
@@ -49,6 +55,9 @@ type Element struct {
 	Close       Span // the closing tag; empty when SelfClosing
 	SelfClosing bool
 	Body        []Node
+	CloseFirst  bool // the closing tag is the first thing on its line (File ends with one line end)
+	Quotes      int  // block quotes the opening tag stands in
+	CloseQuotes int  // block quotes the closing tag stands in
 }
 
 // AttrKind tells how an attribute was written.
@@ -77,6 +86,7 @@ type Exec struct {
 	LangSpan Span
 	Words    []*InfoWord // the words after exec, in order
 	Program  string      // fence indent, quote markers removed; LF line ends
+	Quotes   int         // block quotes it stands in
 }
 
 // InfoWord is one word of an exec block's info string: silent, as="r", timeout=30s.
@@ -95,10 +105,13 @@ type Fill struct {
 	Body   []Node // *Text, *Interp
 	Close  string // closing line, no line end
 	Marker string // the fence's characters as written, "```"
+	Quotes int    // block quotes it stands in
 }
 
 // Line is a line that holds only whole elements. If Body renders anything, Indent stands before it and exactly one EOL after it
-// (none added to one that is there); otherwise nothing at all is put out.
+// (none added to one that is there); otherwise nothing at all is put out. Its Body may begin with author text where the line's last
+// element ends on a line of its own ("- <Prompt>" … "</Prompt>"). An element inside is still a direct child of what the Line stands in:
+// Children sees through it. Else and Catch never stand in a Line; a line of theirs is inside them.
 type Line struct {
 	Pos    Span
 	Indent string
@@ -107,7 +120,10 @@ type Line struct {
 }
 
 // Comment is an author comment {/* … */}: never rendered.
-type Comment struct{ Pos Span }
+type Comment struct {
+	Pos    Span
+	Quotes int // block quotes it stands in
+}
 
 func (n *Text) Span() Span    { return n.Pos }
 func (n *Interp) Span() Span  { return n.Pos }

@@ -1,0 +1,184 @@
+package plan
+
+import (
+	"strconv"
+	"strings"
+
+	"xmd/lang/diag"
+	"xmd/lang/resolve"
+	"xmd/lang/syntax"
+)
+
+// Compile resolves a parsed document and makes its plan. The list holds every error and warning, sorted by place; with an
+// error in it the Plan is nil. A document with errors of parsing may be given too, to have all errors at once.
+func Compile(doc *syntax.Document) (*Plan, diag.List) {
+	info, list := resolve.Resolve(doc, resolve.Options{})
+	if list.HasErrors() {
+		return nil, list
+	}
+	return Build(doc, info), list
+}
+
+// CompileEntry is Compile for an entry of a REPL: bound are the names that earlier entries bound, and the Names returned
+// are those bound after it. With errors they are bound itself.
+func CompileEntry(doc *syntax.Document, bound Names) (*Plan, Names, diag.List) {
+	info, list := resolve.Resolve(doc, resolve.Options{Entry: true, Bound: bound})
+	if list.HasErrors() {
+		return nil, bound, list
+	}
+	return Build(doc, info), info.Bound, list
+}
+
+// Build makes the plan of a document that was resolved without errors.
+func Build(doc *syntax.Document, info *resolve.Info) *Plan {
+	b := &builder{src: doc.Source, info: info}
+	p := &Plan{Source: doc.Source, Inputs: info.Inputs}
+	p.Body, _ = b.nodes(doc.Body, &level{})
+	p.Digest = digest(p)
+	return p
+}
+
+type builder struct {
+	src  *diag.Source
+	info *resolve.Info
+}
+
+// level is one list of sibling elements.
+type level struct {
+	path     string // identity of what holds them, "" or "If1/body/"
+	count    int    // elements so far; text and comments do not count
+	captured bool
+}
+
+// id numbers the next element.
+func (l *level) id(kind string) string {
+	l.count++
+	return l.path + kind + strconv.Itoa(l.count)
+}
+
+func inside(step Step, part string, captured bool) *level {
+	return &level{path: step.ID + "/" + part + "/", captured: captured}
+}
+
+// nodes builds a list; acts tells whether any of it is a step.
+func (b *builder) nodes(list []syntax.Node, l *level) (out []Node, acts bool) {
+	for _, n := range list {
+		made, act := b.node(n, l)
+		acts = acts || act
+		if made != nil {
+			out = appendNode(out, made)
+		}
+	}
+	return out, acts
+}
+
+// appendNode joins texts that stand side by side, so that author comments leave no trace in the plan.
+func appendNode(out []Node, n Node) []Node {
+	if t, ok := n.(*Text); ok && len(out) > 0 {
+		if last, ok := out[len(out)-1].(*Text); ok && last.Gap == t.Gap {
+			out[len(out)-1] = &Text{Value: last.Value + t.Value, Gap: t.Gap}
+			return out
+		}
+	}
+	return append(out, n)
+}
+
+func (b *builder) node(n syntax.Node, l *level) (made Node, acts bool) {
+	switch n := n.(type) {
+	case *syntax.Text:
+		if n.Value == "" {
+			return nil, false
+		}
+		return &Text{Value: n.Value, Gap: n.Gap}, false
+	case *syntax.Interp:
+		if path := b.info.Paths[n]; path != nil {
+			return &Value{Pos: n.Pos, Path: path}, false
+		}
+		return &Text{Value: "{" + n.Path + "}"}, false
+	case *syntax.Line:
+		line := &Line{Indent: n.Indent, EOL: n.EOL}
+		line.Body, acts = b.nodes(n.Body, l)
+		return line, acts
+	case *syntax.Fill:
+		fill := &Fill{Open: n.Open, Close: n.Close, Marker: n.Marker}
+		fill.Body, _ = b.nodes(n.Body, l)
+		return fill, false
+	case *syntax.Exec:
+		return b.exec(n, l), true
+	case *syntax.Element:
+		return b.element(n, l), true
+	}
+	return nil, false
+}
+
+func (b *builder) element(el *syntax.Element, l *level) Node {
+	e := b.info.Elements[el]
+	step := Step{ID: l.id(el.Name), Pos: el.Pos}
+	switch el.Name {
+	case "Prompt":
+		return b.prompt(el, e, step, l)
+	case "Agent":
+		n := &Agent{Step: step, Name: e.Arg("name"), Self: el.SelfClosing}
+		n.Body, _ = b.nodes(el.Body, inside(step, "body", l.captured))
+		return n
+	case "Session":
+		n := &Session{Step: step, Name: e.Arg("name")}
+		n.Body, _ = b.nodes(el.Body, inside(step, "body", l.captured))
+		return n
+	case "Let":
+		n := &Let{Step: step, As: e.As, Value: e.Arg("value")}
+		if !n.Value.Given {
+			n.Body, _ = b.nodes(el.Body, inside(step, "body", true))
+		}
+		return n
+	case "If":
+		return b.branches(el, e, step, l)
+	}
+	panic("plan: an element that was not resolved: " + el.Name)
+}
+
+func (b *builder) prompt(el *syntax.Element, e *resolve.Element, step Step, l *level) *Prompt {
+	n := &Prompt{Step: step, Text: e.Arg("text"), Agent: e.Arg("agent"), Session: e.Arg("session"), As: e.As,
+		ThrowOnError: e.Flags["throwOnError"], ThrowIf: e.Arg("throwOnError")}
+	n.Throws = l.captured || n.As != "" || n.ThrowOnError
+	if !n.Text.Given {
+		n.Body, n.Wraps = b.nodes(el.Body, inside(step, "body", true))
+	}
+	return n
+}
+
+func (b *builder) branches(el *syntax.Element, e *resolve.Element, step Step, l *level) *If {
+	n := &If{Step: step, Cond: e.Arg("condition")}
+	var then []syntax.Node
+	for _, child := range el.Body {
+		if other, ok := child.(*syntax.Element); ok && other.Name == "Else" {
+			n.Else, _ = b.nodes(other.Body, inside(step, "else", l.captured))
+			continue
+		}
+		then = append(then, child)
+	}
+	n.Then, _ = b.nodes(then, inside(step, "body", l.captured))
+	return n
+}
+
+func (b *builder) exec(n *syntax.Exec, l *level) *Exec {
+	e := b.info.Execs[n]
+	return &Exec{Step: Step{ID: l.id("exec"), Pos: n.Pos}, Lang: n.Lang, Program: n.Program, As: e.As, With: e.With,
+		ThrowOnError: e.ThrowOnError, Silent: e.Silent, Lax: e.Lax, TimeoutMS: e.TimeoutMS, Cwd: e.Cwd, FirstLine: firstLine(n.Program)}
+}
+
+// firstLine is the first line of a program that holds more than white space or a comment; a program of comments gives its
+// first comment.
+func firstLine(program string) string {
+	comment := ""
+	for line := range strings.Lines(program) {
+		line = strings.TrimSpace(line)
+		if line != "" && line[0] != '#' {
+			return line
+		}
+		if comment == "" {
+			comment = line
+		}
+	}
+	return comment
+}

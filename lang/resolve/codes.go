@@ -1,0 +1,88 @@
+package resolve
+
+import (
+	"xmd/lang/diag"
+	"xmd/lang/expr"
+)
+
+// Codes of what is wrong with a document's meaning. They are stable: a code keeps its meaning and is never used again.
+const (
+	CodeUnknownComponent = "XMD1301"
+	CodeLaterComponent   = "XMD1302"
+	CodeUnknownAttribute = "XMD1303"
+	CodeLaterAttribute   = "XMD1304"
+	CodeMissingAttribute = "XMD1305"
+	CodeAttributeValue   = "XMD1306"
+	CodeBody             = "XMD1307"
+	CodeElse             = "XMD1308"
+	CodeSessionName      = "XMD1309"
+	CodeExecLanguage     = "XMD1320"
+	CodeExecWord         = "XMD1321"
+	CodeExecLater        = "XMD1322"
+	CodeExecValue        = "XMD1323"
+	CodeDuration         = "XMD1324"
+
+	CodeUnbound      = "XMD1401"
+	CodeSometimes    = "XMD1402"
+	CodeBadName      = "XMD1403"
+	CodeNoInput      = "XMD1404"
+	CodeNearName     = "XMD1410"
+	CodeBlanks       = "XMD1411"
+	CodeStringBraces = "XMD1412"
+	CodeInertBraces  = "XMD1413"
+	CodeExecBraces   = "XMD1414"
+	CodeProseMember  = "XMD1415"
+
+	CodeYAML          = "XMD1501"
+	CodeFrontLater    = "XMD1502"
+	CodeFrontShape    = "XMD1503"
+	CodePropName      = "XMD1504"
+	CodePropSchema    = "XMD1505"
+	CodePropDefault   = "XMD1506"
+	CodeFrontEntry    = "XMD1507"
+	CodeSchemaKeyword = "XMD1510"
+	CodeFrontKey      = "XMD1511"
+)
+
+// Codes lists the codes XMD12xx to XMD15xx in their order, for specs/errors.md.
+var Codes = []diag.Code{
+	{Code: expr.CodeSyntax, Title: "an expression is malformed"},
+	{Code: expr.CodeRefused, Title: "an expression uses what is not part of the language"},
+	{Code: expr.CodeFunction, Title: "an unknown function, or one with the wrong arguments"},
+	{Code: expr.CodeType, Title: "an expression's types cannot fit"},
+	{Code: expr.CodeMember, Title: "a member that the value cannot have"},
+	{Code: expr.CodeValue, Title: "an expression failed while it was evaluated"},
+	{Code: CodeUnknownComponent, Title: "there is no component of this name"},
+	{Code: CodeLaterComponent, Title: "a component that is not built yet"},
+	{Code: CodeUnknownAttribute, Title: "an attribute that the component does not have"},
+	{Code: CodeLaterAttribute, Title: "an attribute that is not built yet"},
+	{Code: CodeMissingAttribute, Title: "a required attribute is missing"},
+	{Code: CodeAttributeValue, Title: "an attribute's value is of the wrong form"},
+	{Code: CodeBody, Title: "both or neither of a body and the attribute that stands for it"},
+	{Code: CodeElse, Title: "`Else` stands where it cannot"},
+	{Code: CodeSessionName, Title: "a name that no session or agent can have"},
+	{Code: CodeExecLanguage, Title: "an exec block in a language that no program is known for"},
+	{Code: CodeExecWord, Title: "an unknown word on an exec fence"},
+	{Code: CodeExecLater, Title: "a word of exec fences that is not built yet"},
+	{Code: CodeExecValue, Title: "the value of a word on an exec fence is of the wrong form"},
+	{Code: CodeDuration, Title: "a malformed duration"},
+	{Code: CodeUnbound, Title: "a name that is not bound"},
+	{Code: CodeSometimes, Title: "a name that is bound on some paths only"},
+	{Code: CodeBadName, Title: "a name that cannot be bound"},
+	{Code: CodeNoInput, Title: "a prop, environment name or frontmatter key that is not declared"},
+	{Code: CodeNearName, Title: "warning: braces in prose that nearly are a bound name"},
+	{Code: CodeBlanks, Title: "warning: blanks keep braces from being an interpolation"},
+	{Code: CodeStringBraces, Title: "warning: a string attribute is not interpolated"},
+	{Code: CodeInertBraces, Title: "warning: a code span or fence is not interpolated"},
+	{Code: CodeExecBraces, Title: "warning: a program is not interpolated"},
+	{Code: CodeProseMember, Title: "warning: braces in prose name a member that the value cannot have"},
+	{Code: CodeYAML, Title: "the frontmatter is not valid YAML"},
+	{Code: CodeFrontLater, Title: "a key of the frontmatter that is not built yet"},
+	{Code: CodeFrontShape, Title: "a key of the frontmatter has a value of the wrong form"},
+	{Code: CodePropName, Title: "a name that no prop or environment variable can have"},
+	{Code: CodePropSchema, Title: "a prop's schema is not valid"},
+	{Code: CodePropDefault, Title: "a prop's default does not fit its schema"},
+	{Code: CodeFrontEntry, Title: "frontmatter in a REPL entry"},
+	{Code: CodeSchemaKeyword, Title: "warning: a schema's keyword does not exist"},
+	{Code: CodeFrontKey, Title: "warning: a key of the frontmatter nearly is one that acts"},
+}
