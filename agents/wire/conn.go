@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 )
 
 // DefaultMaxLine is the longest line, in bytes without its newline, that a
@@ -89,6 +90,8 @@ type Conn struct {
 
 	done      chan struct{}
 	closeOnce sync.Once
+	closed    atomic.Bool       // Close was called
+	msg       Message           // the notification being handled; reader only
 	methods   map[string]string // names seen, so that equal ones share one string; reader only
 	err       error             // why reading ended; readable after done
 }
@@ -102,15 +105,15 @@ func New(r io.ReadCloser, w io.WriteCloser, o Options) *Conn {
 		o.MaxLine = DefaultMaxLine
 	}
 	c := &Conn{o: o, r: r, w: w, done: make(chan struct{}), methods: map[string]string{}}
-	c.pending.calls = map[int64]*Pending{}
+	c.pending.calls, c.pending.late = map[int64]*Pending{}, map[int64]bool{}
 	c.out.wake = make(chan struct{}, 1)
 	written := make(chan struct{})
 	go func() { defer close(written); c.writeLoop() }()
 	go func() {
 		err := c.readLoop()
 		c.err = err
+		c.out.stop(&EndedError{Cause: err}) // first: no call may be queued that end does not see
 		c.pending.end(&EndedError{Cause: err})
-		c.out.stop(&EndedError{Cause: err})
 		c.w.Close() // unblocks a write to an agent that reads no more
 		<-written
 		c.r.Close()
@@ -133,11 +136,15 @@ func (c *Conn) Call(ctx context.Context, method string, params any) (json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	res, err := p.Wait(ctx)
-	if err != nil && !p.Answered() {
-		p.Abandon()
+	select {
+	case <-p.done:
+	case <-ctx.Done():
+		if p.Abandon() {
+			return nil, fmt.Errorf("%s: %w", method, context.Cause(ctx))
+		}
+		<-p.done // the reader has the answer in its hands
 	}
-	return res, err
+	return p.Wait(ctx)
 }
 
 // Start sends a request and returns at once; its answer is had from the Pending. It
@@ -180,6 +187,7 @@ func (c *Conn) CloseWrite() {
 // nil; a Handler must not call it.
 func (c *Conn) Close() error {
 	c.closeOnce.Do(func() {
+		c.closed.Store(true)
 		c.out.stop(&EndedError{Cause: ErrClosed})
 		c.w.Close()
 		c.r.Close()

@@ -1,0 +1,27 @@
+//go:build unix && !linux
+
+package proc
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// complete: a process that leaves the program's group is out of reach here.
+const complete = false
+
+func adoptOrphans() {} // only Linux gives orphans to another than init
+
+func programAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+func dup2(from, to int) error { return unix.Dup2(from, to) }
+
+func receiveMessage(b, oob []byte) (n, oobn int, err error) {
+	n, oobn, _, _, err = unix.Recvmsg(lifelineFD, b, oob, 0)
+	return n, oobn, err // the program runs already: nothing can inherit the file
+}
+
+func groupGone(leader int) bool { return syscall.Kill(-leader, 0) == syscall.ESRCH }
+
+func signalTree(leader int, s syscall.Signal) { _ = syscall.Kill(-leader, s) }
