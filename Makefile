@@ -1,0 +1,85 @@
+# make            build bin/xmd
+# make demo       run examples/demo.xmd on the built-in scripted agent: no account, no network
+# make test       all tests, with the race detector
+# make real       the real agents, pinned and driven by a scripted model on loopback; writes specs/evidence.md
+# make lint       gofmt, go vet, golangci-lint (pinned, built into the cache folder)
+# make bench      Go benchmarks; BENCH=regexp narrows, BENCHTIME=5s lengthens
+# make fuzz       every fuzz target in turn for FUZZTIME (60s)
+
+SHELL      := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+
+GO         ?= go
+TAGS       := urfave_cli_no_docs
+VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+CACHE      := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
+# Without -buildvcs=false a build fails wherever git distrusts the folder's owner; the version is stamped by -X instead.
+GOFLAGS_   := -tags=$(TAGS) -buildvcs=false
+
+TEST_TIMEOUT ?= 15m
+REAL_TIMEOUT ?= 30m
+# The packages that hold tests against real programs, and the names of those tests.
+REAL_PKGS  ?= ./agents/... ./cmd/xmd/...
+REAL_RUN   ?= ^TestReal
+FUZZTIME   ?= 60s
+BENCH      ?= .
+BENCHTIME  ?= 1s
+
+LINT_VERSION := v2.15.0
+LINT_DIR   := $(CACHE)/xmd-tools/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env GOVERSION 2>/dev/null)
+LINT       := $(LINT_DIR)/golangci-lint
+
+.DELETE_ON_ERROR:
+.PHONY: build demo test real lint bench fuzz clean help
+
+# The Go tool decides what is out of date, so the binary is always asked for.
+build:
+	CGO_ENABLED=0 $(GO) build $(GOFLAGS_) -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/xmd ./cmd/xmd
+
+# A state folder of its own, so that each demonstration begins anew and leaves nothing behind.
+demo: build
+	@state=$$(mktemp -d); trap 'rm -rf "$$state"' EXIT; bin/xmd run --state-dir "$$state" examples/demo.xmd
+
+test:
+	CGO_ENABLED=1 $(GO) test $(GOFLAGS_) -race -timeout $(TEST_TIMEOUT) ./...
+
+# Installs the pinned programs into a cache outside the clone, runs every TestReal… against them, and writes the table even
+# if some failed. What cannot be installed is reported as not run, never as passed.
+real: build
+	$(GO) run $(GOFLAGS_) ./agents/agenttest/real
+	@programs=$${XMD_REAL_CACHE:-$(CACHE)/xmd-real}/programs.json; \
+	bin() { awk -F'"' -v want="$$1" '$$2 == "name" { name = $$4 } $$2 == "bin" && name == want { print $$4 }' "$$programs"; }; \
+	export XMD_REAL=1 XMD_REAL_BIN='$(CURDIR)/bin/xmd' XMD_REAL_NODE22="$$(bin node22)" XMD_REAL_ACPX="$$(bin acpx)"; \
+	status=0; set -x; \
+	$(GO) test $(GOFLAGS_) -count=1 -p 1 -timeout $(REAL_TIMEOUT) -run '$(REAL_RUN)' -v $(REAL_PKGS) || status=$$?; \
+	$(GO) run $(GOFLAGS_) ./agents/agenttest/real evidence specs/evidence.md || status=$$?; \
+	exit $$status
+
+lint: $(LINT)
+	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet $(GOFLAGS_) ./...
+	$(LINT) run ./...
+
+# Built from the module proxy with its own pinned dependencies, once per version and Go release.
+$(LINT):
+	@echo "building golangci-lint $(LINT_VERSION) into $(LINT_DIR)"
+	GOFLAGS=-buildvcs=false GOBIN='$(LINT_DIR)' $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+bench:
+	$(GO) test $(GOFLAGS_) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 60m ./...
+
+fuzz:
+	@dirs=$$(grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -rn1 dirname | sort -u || true); \
+	for dir in $$dirs; do \
+	  names=$$($(GO) test $(GOFLAGS_) -list '^Fuzz' "$$dir"); \
+	  for target in $$(grep '^Fuzz' <<<"$$names"); do \
+	    echo "== $$dir $$target for $(FUZZTIME)"; \
+	    $(GO) test $(GOFLAGS_) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -timeout 60m "$$dir"; \
+	  done; \
+	done
+
+clean:
+	rm -rf bin
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
