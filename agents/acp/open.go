@@ -1,0 +1,279 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"xmd/agents/wire"
+	"xmd/runtime"
+)
+
+// loading is a load whose history is still coming. The connection is locked when it is used.
+type loading struct {
+	past   past
+	fence  string
+	call   *wire.Pending
+	fenced chan struct{}
+	once   sync.Once
+}
+
+func (l *loading) take(u *update) {
+	l.past.replayed(u)
+	if l.fence != "" && wire.Is(u.kind, l.fence) && l.call.Answered() {
+		l.once.Do(func() { close(l.fenced) })
+	}
+}
+
+// sessionParams are those of session/new and session/load.
+type sessionParams struct {
+	SessionID  string          `json:"sessionId,omitempty"`
+	Cwd        string          `json:"cwd"`
+	MCPServers []struct{}      `json:"mcpServers"`
+	Meta       json.RawMessage `json:"_meta,omitempty"`
+}
+
+func (c *conn) sessionParams(id string) sessionParams {
+	return sessionParams{SessionID: id, Cwd: c.root, MCPServers: []struct{}{}, Meta: c.p.Meta}
+}
+
+// Open makes or loads the provider conversation; see runtime.Connection.
+func (c *conn) Open(ctx context.Context, id string) (runtime.Opened, error) {
+	var opened runtime.Opened
+	var err error
+	if id == "" {
+		opened, err = c.create(ctx)
+	} else {
+		opened, err = c.load(ctx, id)
+	}
+	if err != nil {
+		return runtime.Opened{}, err
+	}
+	return opened, nil
+}
+
+func (c *conn) create(ctx context.Context) (runtime.Opened, error) {
+	result, err := c.wire.Call(ctx, "session/new", c.sessionParams(""))
+	if err != nil {
+		return runtime.Opened{}, c.newError(ctx, err)
+	}
+	id, _ := wire.String(wire.Field(result, "sessionId"))
+	if id == "" {
+		return runtime.Opened{}, c.fail(runtime.KindUnavailable, "%s answered session/new without naming the conversation", c.info.Shown)
+	}
+	c.mu.Lock()
+	c.id = id
+	c.mu.Unlock()
+	if err := c.setMode(ctx, id); err != nil {
+		return runtime.Opened{}, err
+	}
+	return runtime.Opened{ID: id, Asserted: id}, nil
+}
+
+func (c *conn) load(ctx context.Context, id string) (runtime.Opened, error) {
+	if !c.shakes.load {
+		return runtime.Opened{}, c.unsupported("session/load")
+	}
+	l := &loading{past: past{p: c.p}, fence: c.p.Fence, fenced: make(chan struct{})}
+	result, err := c.loadCall(ctx, id, l)
+	if err != nil {
+		c.stopLoading()
+		return runtime.Opened{}, c.loadError(ctx, id, err)
+	}
+	c.awaitFence(ctx, l)
+	c.stopLoading()
+	opened := runtime.Opened{ID: id, Asserted: c.asserted(result, id), History: c.replayedHistory(l)}
+	if err := c.setMode(ctx, id); err != nil {
+		return runtime.Opened{}, err
+	}
+	if err := c.evidence(ctx, &opened); err != nil {
+		return runtime.Opened{}, err
+	}
+	if ctx.Err() != nil {
+		return runtime.Opened{}, c.cancelled(ctx)
+	}
+	return opened, nil
+}
+
+// loadCall sends the load and waits as long as anything comes.
+func (c *conn) loadCall(ctx context.Context, id string, l *loading) (json.RawMessage, error) {
+	call, err := func() (*wire.Pending, error) {
+		c.mu.Lock()
+		defer c.mu.Unlock() // the reader must not see the first replayed update before it knows of the load
+		call, err := c.wire.Start("session/load", c.sessionParams(id))
+		if err == nil {
+			c.id, c.loading, l.call = id, l, call
+		}
+		return call, err
+	}()
+	if err != nil {
+		return nil, err
+	}
+	limit := c.p.loadLimit()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		seen := c.activity.Load()
+		select {
+		case <-call.Done():
+			return call.Wait(ctx)
+		case <-ctx.Done():
+			call.Abandon()
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+			if c.activity.Load() == seen {
+				call.Abandon()
+				return nil, errLoadSilent
+			}
+			timer.Reset(limit)
+		}
+	}
+}
+
+var errLoadSilent = errors.New("nothing came for too long")
+
+// awaitFence waits until everything replayed has been seen.
+func (c *conn) awaitFence(ctx context.Context, l *loading) {
+	if c.p.NoFence {
+		return
+	}
+	silent, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-l.fenced:
+			stop()
+		case <-silent.Done():
+		}
+	}()
+	c.wireQuiet(silent, quiet)
+}
+
+func (c *conn) stopLoading() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.loading = nil
+}
+
+// replayedHistory is what the stream showed. Lines that were skipped may have held turns: then nothing is known to be
+// empty.
+func (c *conn) replayedHistory(l *loading) runtime.History {
+	h := l.past.history(true)
+	if h.UserTurns == 0 && c.wire.Stats().TooLong > 0 {
+		h.Known = false
+	}
+	return h
+}
+
+// asserted is an id in a load's result that the provider must have stated by itself: one where the profile says so, or one
+// that is not what was asked for. The id that was asked for is an echo.
+func (c *conn) asserted(result json.RawMessage, id string) string {
+	meta, _ := wire.String(wire.Path(result, "_meta", "sessionId"))
+	if plain, _ := wire.String(wire.Field(result, "sessionId")); plain != "" && plain != id {
+		return plain
+	}
+	if meta != "" && (c.p.Asserts || meta != id) {
+		return meta
+	}
+	return ""
+}
+
+// evidence reads what else the provider shows of a loaded conversation.
+func (c *conn) evidence(ctx context.Context, o *runtime.Opened) error {
+	if c.p.Evidence == EvidenceRollout {
+		found, err := readRollout(ctx, c.p.Home(c.env), o.ID, c.p)
+		if err != nil && ctx.Err() == nil {
+			return c.retry(c.fail(runtime.KindCouldNot, "the history of %s could not be read: %w", c.info.Shown, err))
+		}
+		if err == nil && found.Files == 0 {
+			// The load succeeds from Codex's database, and the next prompt would find no thread.
+			return c.missing(o.ID)
+		}
+		if o.Asserted == "" {
+			o.Asserted = found.ID
+		}
+		o.History = found.History
+		return nil
+	}
+	if c.shakes.list && c.info.ConfirmList {
+		o.Listed = c.listed(ctx, o.ID)
+	}
+	return nil
+}
+
+// maxPages bounds a list that has no end.
+const maxPages = 10_000
+
+// listed reads the provider's own list for this root until it names id or ends. A list that fails is not offered.
+func (c *conn) listed(ctx context.Context, id string) runtime.Listed {
+	ctx, stop := context.WithTimeout(ctx, c.p.loadLimit())
+	defer stop()
+	var cursor string
+	for range maxPages {
+		result, err := c.wire.Call(ctx, "session/list", struct {
+			Cwd    string `json:"cwd"`
+			Cursor string `json:"cursor,omitempty"`
+		}{c.root, cursor})
+		if err != nil {
+			return runtime.ListNotOffered
+		}
+		if c.names(result, id) {
+			return runtime.ListNames
+		}
+		next, _ := wire.String(wire.Field(result, "nextCursor"))
+		if next == "" {
+			return runtime.ListOmits
+		}
+		if next == cursor {
+			return runtime.ListNotOffered
+		}
+		cursor = next
+	}
+	return runtime.ListNotOffered
+}
+
+// names says whether a page names id for this root.
+func (c *conn) names(page json.RawMessage, id string) bool {
+	for entry := range wire.Elements(wire.Field(page, "sessions")) {
+		if s, _ := wire.String(wire.Field(entry, "sessionId")); s != id {
+			continue
+		}
+		if cwd, _ := wire.String(wire.Field(entry, "cwd")); cwd == "" || sameDir(cwd, c.root) {
+			return true
+		}
+	}
+	return false
+}
+
+func sameDir(a, b string) bool {
+	if filepath.Clean(a) == filepath.Clean(b) {
+		return true
+	}
+	real, err := filepath.EvalSymlinks(a)
+	return err == nil && real == filepath.Clean(b)
+}
+
+// setMode puts the conversation into the mode in which the agent asks. An agent that refuses is not used: it would act
+// without asking.
+func (c *conn) setMode(ctx context.Context, id string) error {
+	if c.p.Mode == "" {
+		return nil
+	}
+	_, err := c.wire.Call(ctx, "session/set_mode", struct {
+		SessionID string `json:"sessionId"`
+		ModeID    string `json:"modeId"`
+	}{id, c.p.Mode})
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return c.cancelled(ctx)
+	}
+	if e := c.signIn(err); e != nil {
+		return e
+	}
+	return c.fail(runtime.KindUnsupported, "%s did not take the mode %q, in which it asks before it acts: %w", c.info.Shown, c.p.Mode, c.reason(err))
+}

@@ -1,0 +1,172 @@
+package acp
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"xmd/agents/wire"
+)
+
+// Profile is what the driver must know of one agent. It is data: the zero value of every field is what an agent that
+// keeps to the protocol needs. Read-only once an Agent has it.
+type Profile struct {
+	Mode string          // set after every new and load; "": the agent's own
+	Meta json.RawMessage // "_meta" of every session/new and session/load; nil: none
+
+	StartLimit time.Duration // to the answer of initialize; 0: only the caller's context
+	LoadLimit  time.Duration // of a load without any traffic; 0: DefaultLoadLimit
+	EOFWait    time.Duration // between the end of stdin and TERM; 0: DefaultEOFWait
+
+	HomeVar string // names the provider home in the agent's environment
+	HomeDir string // below the person's home when HomeVar is not set; "": unknown
+
+	Evidence  Evidence // where identity and history are read
+	Asserts   bool     // an id in _meta.sessionId of a load is the provider's own, never an echo
+	Fence     string   // update kind behind the last replayed one; "": 2 s of silence
+	NoFence   bool     // the answer of a load is behind the whole replay
+	Synthetic []string // user turns that begin so are not the user's
+	Summary   string   // a user turn that begins so replaced an earlier part of the history
+	Wrappers  [][2]string
+
+	Missing []Shape // errors of a load that mean: no such conversation
+	Busy    []Shape // errors of a load that mean: open in another process
+
+	SignIn     string // what the person does to sign in: "run `x login`"
+	RejectEnds bool   // refusing a permission ends the turn
+
+	NoticeWithoutID bool     // a message chunk without messageId is the adapter's, not the model's
+	Harmless        []string // notices that begin so are no failure of the turn
+	ErrorText       []string // a message that begins so, followed by an error answer, is that error's text
+	CostIsTotal     bool     // a reported cost is the sum of the process so far
+	CompactTitle    string   // title of the tool call that stands for a shortening of the history
+	CompactNotice   string   // a notice that begins so says the same
+
+	HandshakeVersion bool // initialize names the version of the CLI that changes
+}
+
+// Evidence names where identity and history of a loaded conversation are read.
+type Evidence uint8
+
+const (
+	EvidenceProtocol Evidence = iota // session/list where it is offered, and the replay
+	EvidenceRollout                  // Codex's rollout file
+)
+
+const (
+	// DefaultLoadLimit is how long a load may stay without traffic.
+	DefaultLoadLimit = 60 * time.Second
+	// DefaultEOFWait is how long an agent may take to leave after its stdin has ended.
+	DefaultEOFWait = 3 * time.Second
+	// quiet is the silence that stands for a fence that does not come.
+	quiet = 2 * time.Second
+	// cancelWait bounds the wait for the end of a cancelled turn.
+	cancelWait = 10 * time.Second
+)
+
+// codeNotSignedIn is the protocol's "authentication required".
+const codeNotSignedIn = -32000
+
+// Shape recognises one error answer exactly.
+type Shape struct {
+	Code int
+	// Member is a dotted path to a string of the error: "message", "data.details"; "": the code is enough.
+	Member string
+	// Prefix is what that string begins with.
+	Prefix string
+}
+
+func (s Shape) fits(e *wire.Error) bool {
+	if e.Code != s.Code {
+		return false
+	}
+	switch head, rest, _ := strings.Cut(s.Member, "."); head {
+	case "":
+		return true
+	case "message":
+		return strings.HasPrefix(e.Message, s.Prefix)
+	case "data":
+		var path []string
+		if rest != "" {
+			path = strings.Split(rest, ".")
+		}
+		text, ok := wire.String(wire.Path(e.Data, path...))
+		return ok && strings.HasPrefix(text, s.Prefix)
+	}
+	return false
+}
+
+func fitsAny(shapes []Shape, e *wire.Error) bool {
+	for _, s := range shapes {
+		if s.fits(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// Home is the provider home in an environment of KEY=value; "" when the profile or the environment names none.
+func (p Profile) Home(env []string) string {
+	if p.HomeVar != "" {
+		if dir := getenv(env, p.HomeVar); dir != "" {
+			return dir
+		}
+	}
+	home := getenv(env, "HOME")
+	if p.HomeDir == "" || home == "" {
+		return ""
+	}
+	return filepath.Join(home, p.HomeDir)
+}
+
+func (p Profile) loadLimit() time.Duration {
+	if p.LoadLimit > 0 {
+		return p.LoadLimit
+	}
+	return DefaultLoadLimit
+}
+
+func (p Profile) eofWait() time.Duration {
+	if p.EOFWait > 0 {
+		return p.EOFWait
+	}
+	return DefaultEOFWait
+}
+
+// synthetic says whether a user turn of the history is not the user's own.
+func (p Profile) synthetic(text string) bool {
+	return beginsAny(strings.TrimLeft(text, " \t\r\n"), p.Synthetic)
+}
+
+// unwrap removes what the agent puts around a user's words in its history.
+func (p Profile) unwrap(text string) string {
+	for _, w := range p.Wrappers {
+		t := strings.TrimSpace(text)
+		if inner, ok := strings.CutPrefix(t, w[0]); ok {
+			if inner, ok = strings.CutSuffix(inner, w[1]); ok {
+				text = inner
+			}
+		}
+	}
+	return text
+}
+
+func beginsAny(text string, prefixes []string) bool {
+	for _, p := range prefixes {
+		if strings.HasPrefix(text, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// getenv finds the last value of a name in KEY=value pairs, as a started process does.
+func getenv(env []string, name string) string {
+	for i := len(env) - 1; i >= 0; i-- {
+		if v, ok := strings.CutPrefix(env[i], name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

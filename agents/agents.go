@@ -1,0 +1,120 @@
+package agents
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"xmd/agents/acp"
+	"xmd/runtime"
+)
+
+// Options are what a Registry is made from. Nothing of it is changed or kept open.
+type Options struct {
+	// Env is the environment xmd was started with, as KEY=value. PATH, HOME and the variables that point an adapter at a
+	// CLI are read from it.
+	Env []string
+	// Config holds the [agents.NAME] tables of the configuration, merged.
+	Config map[string]Custom
+	// Self is the path of the xmd binary: the agent sim is this program.
+	Self string
+	// Version is xmd's own, as it introduces itself to agents.
+	Version string
+	// Native returns the file whose digest tells builds of an agent apart, given the path of its CLI; "" when it cannot
+	// say. nil means the CLI itself.
+	Native func(agent, command string) string
+}
+
+// Custom is one [agents.NAME] table. Of a built-in agent the fields that are set replace its own.
+type Custom struct {
+	Command    string            // the program that speaks ACP: a name on PATH, or a path
+	Args       []string          // its arguments
+	Env        map[string]string // added to its environment
+	Transport  string            // "acp" or ""
+	Executable string            // the CLI that changes: for codex and claude the program the adapter is pointed at
+	Version    []string          // argv that prints the CLI's version
+}
+
+// Registry is the runtime.Agents of this machine. Immutable, and safe for concurrent use.
+type Registry struct {
+	o    Options
+	rows []Profile // sorted by name
+}
+
+var _ runtime.Agents = (*Registry)(nil)
+
+// New makes a registry. It looks at nothing yet.
+func New(o Options) *Registry {
+	r := &Registry{o: o}
+	r.rows = append(r.rows, profiles...)
+	for name := range o.Config {
+		if _, known := builtIn(name); !known {
+			r.rows = append(r.rows, customProfile(name))
+		}
+	}
+	slices.SortFunc(r.rows, func(a, b Profile) int { return strings.Compare(a.Name, b.Name) })
+	return r
+}
+
+// Names lists the agents that are built in or configured, sorted.
+func (r *Registry) Names() []string {
+	names := make([]string, len(r.rows))
+	for i, p := range r.rows {
+		names[i] = p.Name
+	}
+	return names
+}
+
+// Lookup says how an agent is reached; see runtime.Agents.
+func (r *Registry) Lookup(name string) (runtime.Agent, error) {
+	p, ok := r.row(name)
+	if !ok {
+		return nil, r.unknown(name)
+	}
+	w, err := r.find(p)
+	if err != nil {
+		return nil, err
+	}
+	return w.agent(r.o.Version), nil
+}
+
+func (r *Registry) row(name string) (Profile, bool) {
+	for _, p := range r.rows {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Profile{}, false
+}
+
+func (r *Registry) unknown(name string) *runtime.Error {
+	hint := ""
+	if near := nearest(name, r.Names()); near != "" {
+		hint = fmt.Sprintf(" did you mean %q?", near)
+	}
+	err := runtime.Errorf(runtime.KindInvalid, "there is no agent %q;%s known are %s; others are declared as [agents.NAME] in xmd.toml",
+		name, hint, strings.Join(r.Names(), ", "))
+	err.Agent = name
+	return err
+}
+
+// agent makes the runtime's view of a way.
+func (w way) agent(version string) runtime.Agent {
+	p := w.profile
+	return acp.New(acp.Config{
+		Profile: p.Driver,
+		Env:     w.env,
+		Fetches: w.fetches,
+		Version: version,
+		Info: runtime.AgentInfo{
+			Name: p.Name, Shown: p.Shown, Transport: p.Transport,
+			Home:          p.Driver.Home(w.lookupEnv),
+			Command:       w.argv,
+			VersionArgv:   w.version,
+			Executable:    w.executable,
+			RejectEnds:    p.Driver.RejectEnds,
+			ConfirmList:   p.Confirm,
+			Unconfirmable: w.custom,
+		},
+	})
+}

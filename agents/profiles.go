@@ -1,0 +1,133 @@
+package agents
+
+import (
+	"encoding/json"
+	"time"
+
+	"xmd/agents/acp"
+)
+
+// Profile is what is known of one agent: a row of the table below. Read-only.
+type Profile struct {
+	Name      string // as in documents
+	Shown     string // as shown to people
+	Transport string
+	Adapter   Program // what xmd starts
+	CLI       Program // the person's own program behind the adapter; zero: the adapter is the agent
+	Points    string  // the environment variable that points the adapter at the CLI
+	Env       []string
+	Version   []string // arguments with which the CLI prints its version; nil: the handshake tells it
+	Unasked   string   // what it does without asking in the mode xmd starts it in
+	Confirm   bool     // its own session list may confirm identity
+	Own       bool     // xmd itself: found without looking, and given XMD_SIM_* of the environment
+	Driver    acp.Profile
+}
+
+// Program is a command and where it comes from.
+type Program struct {
+	Command string
+	Args    []string
+	Package string // on npm
+	Tested  string // the version this build was tested with; what npx fetches
+}
+
+// rawMessages asks Claude's adapter for two of the CLI's own messages; they state the id and the version of the CLI.
+const rawMessages = `{"claudeCode":{"emitRawSDKMessages":[{"type":"system","subtype":"init"},{"type":"result"}]}}`
+
+// profiles is the table of the agents that are built in.
+var profiles = []Profile{
+	{
+		Name: "codex", Shown: "Codex", Transport: "acp",
+		Adapter: Program{Command: "codex-acp", Package: "@agentclientprotocol/codex-acp", Tested: "2.6.0"},
+		CLI:     Program{Command: "codex", Package: "@openai/codex"},
+		Points:  "CODEX_PATH",
+		Env:     []string{"INITIAL_AGENT_MODE=read-only"},
+		Version: []string{"--version"},
+		Unasked: "shell commands, in a sandbox that can neither write nor reach the network",
+		Driver: acp.Profile{
+			StartLimit: 30 * time.Second,
+			EOFWait:    6 * time.Second, // leaves after 2 to 4.2 s
+			HomeVar:    "CODEX_HOME", HomeDir: ".codex",
+			Evidence: acp.EvidenceRollout,
+			NoFence:  true,
+			Synthetic: []string{"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions",
+				"<turn_aborted>", "<user_shell_command>", "<subagent_notification>", "<skill>", "<recommended_plugins>"},
+			Missing:         []acp.Shape{{Code: -32603, Member: "data.details", Prefix: "no rollout found for thread id "}},
+			Busy:            []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},
+			SignIn:          "run `codex login`",
+			RejectEnds:      true,
+			NoticeWithoutID: true,
+			Harmless:        []string{"Warning: ", "Config warning: "},
+			CompactTitle:    "Compact conversation",
+			CompactNotice:   "*Context compacted",
+		},
+	},
+	{
+		Name: "claude", Shown: "Claude", Transport: "acp",
+		Adapter: Program{Command: "claude-agent-acp", Package: "@agentclientprotocol/claude-agent-acp", Tested: "0.101.0"},
+		CLI:     Program{Command: "claude", Package: "@anthropic-ai/claude-code"},
+		Points:  "CLAUDE_CODE_EXECUTABLE",
+		Version: []string{"--version"},
+		Unasked: "reading files and harmless commands such as echo",
+		Confirm: true,
+		Driver: acp.Profile{
+			Mode: "default", Meta: json.RawMessage(rawMessages),
+			StartLimit: 30 * time.Second,
+			EOFWait:    5 * time.Second, // the CLI behind it may live on for 3 s
+			HomeVar:    "CLAUDE_CONFIG_DIR", HomeDir: ".claude",
+			NoFence:     true, // what follows a load, 2.1.210 does not always send
+			Synthetic:   []string{"[Request interrupted by user"},
+			Summary:     "This session is being continued from a previous conversation",
+			Missing:     []acp.Shape{{Code: -32002, Member: "message", Prefix: "Resource not found"}},
+			SignIn:      "run `claude` and type /login",
+			ErrorText:   []string{"API Error: ", "Failed to authenticate. API Error: "},
+			CostIsTotal: true,
+
+			CompactTitle: "Compact conversation",
+		},
+	},
+	{
+		Name: "sim", Shown: "sim", Transport: "acp",
+		Adapter: Program{Args: []string{"sim"}},
+		Unasked: "nothing: it is a script",
+		Confirm: true,
+		Own:     true,
+		Driver: acp.Profile{
+			Mode:       "ask",
+			StartLimit: 30 * time.Second,
+			Asserts:    true,
+			Fence:      "available_commands_update",
+			Missing:    []acp.Shape{{Code: -32002}},
+			Busy:       []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},
+
+			NoticeWithoutID:  true,
+			Harmless:         []string{"Warning: "},
+			HandshakeVersion: true,
+		},
+	},
+}
+
+// customProfile is the row of an agent of which only the configuration knows.
+func customProfile(name string) Profile {
+	return Profile{
+		Name: name, Shown: name, Transport: "acp",
+		Unasked: "unknown: xmd does not know this agent",
+		Confirm: true,
+		Driver: acp.Profile{
+			StartLimit:       30 * time.Second,
+			Missing:          []acp.Shape{{Code: -32002}},
+			RejectEnds:       true,
+			HandshakeVersion: true,
+		},
+	}
+}
+
+// builtIn finds a row of the table.
+func builtIn(name string) (Profile, bool) {
+	for _, p := range profiles {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Profile{}, false
+}
