@@ -1,0 +1,303 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"xmd/runtime/event"
+	"xmd/runtime/store"
+)
+
+// attach makes sure that s has a live attachment to exactly its provider conversation. When it returns an error no process of
+// the session is left, its locks are free, and nothing was created or changed that a later attach would trip over.
+func (r *Runner) attach(ctx context.Context, s *session, at event.At) error {
+	if s.alive() {
+		return nil
+	}
+	err := r.attachNew(ctx, s, s.at(at))
+	if err == nil {
+		return nil
+	}
+	if rerr := s.release(context.WithoutCancel(ctx)); rerr != nil {
+		r.notice(fmt.Sprintf("closing %s: %v", s.info.Shown, rerr))
+	}
+	return s.fail(err)
+}
+
+func (r *Runner) attachNew(ctx context.Context, s *session, at event.At) error {
+	if s.conn != nil { // its process has ended
+		if err := s.conn.Close(ctx); err != nil {
+			return err
+		}
+		s.conn = nil
+	}
+	if err := r.own(ctx, s); err != nil {
+		return err
+	}
+	id, err := r.recorded(ctx, s)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		if err := r.lockNative(ctx, s, id); err != nil {
+			return err
+		}
+	}
+	up := make(chan struct{})
+	if s.watch == nil && r.o.Observer != nil {
+		s.watch = r.o.Observer.Begin(ctx, s.info)
+	}
+	if err := r.start(ctx, s, at); err != nil {
+		return err
+	}
+	close(up)
+	opened, openErr := r.open(ctx, s, id, at)
+	r.observe(ctx, s, up, at)
+	if openErr != nil {
+		return openErr
+	}
+	return r.confirm(ctx, s, id, opened, at)
+}
+
+// own takes the session's lock and its owner record, before anybody is contacted. Unnamed sessions are covered by the run's lock.
+func (r *Runner) own(ctx context.Context, s *session) error {
+	if s.lock != nil || !s.key.Named() {
+		return nil
+	}
+	lock, err := r.o.Store.Wait(ctx, r.o.Wait, store.LockSession, s.key.LockName(), r.lockOwner())
+	if err != nil {
+		return err
+	}
+	s.lock = lock
+	return r.o.Store.Do(ctx, func(tx *store.Tx) error {
+		gen, err := currentGeneration(tx, s.key)
+		if err != nil {
+			return err
+		}
+		s.generation = gen
+		return tx.Claim(lock, store.Owner{Key: s.key1(), Run: r.o.RunID})
+	})
+}
+
+func currentGeneration(tx *store.Tx, key store.SessionKey) (int, error) {
+	route, found, err := tx.Current(key)
+	if err != nil {
+		return 0, err
+	}
+	if found {
+		return route.Generation, nil
+	}
+	return tx.NextGeneration(key)
+}
+
+// recorded reads what the store knows of the session: the native id to load, "" for none yet.
+func (r *Runner) recorded(ctx context.Context, s *session) (string, error) {
+	id := s.nativeID
+	err := r.o.Store.View(ctx, func(tx *store.Tx) error {
+		route, found, err := tx.Route(s.key1())
+		if err != nil {
+			return err
+		}
+		if found {
+			s.route = &route
+			id = route.NativeSessionID
+		} else if opened, ok, err := tx.LastOpened(s.key1()); err != nil {
+			return err
+		} else if ok {
+			id = opened.NativeID
+		}
+		s.nextTurn, err = tx.NextTurn(s.key1())
+		return err
+	})
+	return id, err
+}
+
+// lockNative takes the lock of the provider conversation itself, which holds whatever --state-dir says.
+func (r *Runner) lockNative(ctx context.Context, s *session, id string) error {
+	if s.native != nil {
+		return nil
+	}
+	lock, err := r.o.Store.Wait(ctx, r.o.Wait, store.LockNative, store.NativeLockName(s.info.Name, id), r.lockOwner())
+	if err != nil {
+		return err
+	}
+	s.native = lock
+	return nil
+}
+
+func (r *Runner) start(ctx context.Context, s *session, at event.At) error {
+	conn, err := s.agent.Start(ctx, StartOptions{
+		Root: s.key.Root, Locks: s.locks(r.runLock), Env: r.o.Children,
+		Notice: r.notice, Trace: r.o.TraceFrames, Stderr: r.o.AgentStderr,
+	})
+	if err != nil {
+		return err
+	}
+	s.conn = conn
+	r.o.Stream.Emit(event.AgentStarted, at, &event.Agent{Shown: s.info.Shown, Transport: s.info.Transport})
+	return nil
+}
+
+// open loads the recorded conversation or makes a new one. A new one's id is locked and recorded before any prompt.
+func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (Opened, error) {
+	opened, err := s.conn.Open(ctx, id)
+	if err != nil && id != "" && s.route == nil && KindOf(err) == KindMissing {
+		// Opened once, never accepted a turn, and gone: agents keep nothing before the first turn. A new one replaces nothing.
+		if err := s.native.Close(); err != nil {
+			return Opened{}, err
+		}
+		s.native, id = nil, ""
+		opened, err = s.conn.Open(ctx, "")
+	}
+	if err != nil {
+		return Opened{}, r.couldNotContinue(s, id, err)
+	}
+	s.loaded = id != ""
+	if s.loaded {
+		s.nativeID = id
+		return opened, nil
+	}
+	return opened, r.recordOpened(ctx, s, opened, at)
+}
+
+func (r *Runner) recordOpened(ctx context.Context, s *session, opened Opened, at event.At) error {
+	s.nativeID = opened.ID
+	if err := r.lockNative(ctx, s, opened.ID); err != nil {
+		return err
+	}
+	if h, ok := s.conn.(Holder); ok {
+		if err := h.Hold(ctx, s.native.File()); err != nil {
+			return Errorf(KindUnavailable, "the guardian of %s did not take the lock of its conversation: %w", s.info.Shown, err)
+		}
+	}
+	body := &event.Session{NativeID: opened.ID, Root: s.key.Root, Transport: s.info.Transport, Generation: s.generation}
+	return r.o.Stream.Commit(ctx, event.SessionOpened, at, body, func(tx *store.Tx) error {
+		return tx.PutOpened(store.Opened{Key: s.key1(), NativeID: opened.ID, Transport: s.info.Transport, Run: r.o.RunID})
+	})
+}
+
+// observe says once per session and invocation what changed about the agent's build. It never fails.
+func (r *Runner) observe(ctx context.Context, s *session, up <-chan struct{}, at event.At) {
+	if s.watch == nil || s.warned {
+		return
+	}
+	s.warned = true
+	handshake := ""
+	if v, ok := s.conn.(HandshakeVersioner); ok {
+		handshake = v.HandshakeVersion()
+	}
+	s.build = s.watch.Build(ctx, up, handshake)
+	var established *Build
+	if s.route != nil && s.route.Established != nil {
+		established = &Build{Version: s.route.Established.Version, Digest: s.route.Established.Digest}
+	}
+	if line := r.o.Observer.Warning(s.info.Shown, established, s.build); line != "" {
+		r.warn("compat", line, at)
+	}
+}
+
+// confirm judges whether the loaded conversation is ours, and settles turns whose acceptance was not known.
+func (r *Runner) confirm(ctx context.Context, s *session, id string, opened Opened, at event.At) error {
+	if !s.loaded {
+		s.identity, s.history = IdentityNew, HistoryNone
+		return r.attached(s, at)
+	}
+	turns, err := r.turns(ctx, s)
+	if err != nil {
+		return err
+	}
+	identity, history, jerr := judge(s.info, id, opened, acceptedOf(turns))
+	if jerr != nil {
+		return r.couldNotContinue(s, id, jerr)
+	}
+	s.identity, s.history = identity, history
+	if note := historyNote(s.info.Shown, s.shown(), history); note != "" {
+		if r.o.RequireConfirmed {
+			return r.couldNotContinue(s, id, Errorf(KindUnconfirmed, "its history is %s and --require-confirmed was given", history))
+		}
+		r.warn("history", note, at)
+	}
+	if err := r.settle(ctx, s, opened.History, turns); err != nil {
+		return err
+	}
+	return r.attached(s, at)
+}
+
+func (r *Runner) turns(ctx context.Context, s *session) (turns []store.Turn, err error) {
+	err = r.o.Store.View(ctx, func(tx *store.Tx) error {
+		turns, err = tx.LastTurns(s.key1(), 64)
+		return err
+	})
+	return turns, err
+}
+
+func acceptedOf(turns []store.Turn) []KnownTurn {
+	var known []KnownTurn
+	for _, t := range turns {
+		if t.Accepted == store.AcceptedYes {
+			known = append(known, knownTurn(t))
+		}
+	}
+	return known
+}
+
+func knownTurn(t store.Turn) KnownTurn {
+	return KnownTurn{
+		Words: Fingerprint{Digest: t.WordsDigest, Letters: t.WordsLetters},
+		Reply: Fingerprint{Digest: t.ReplyDigest, Letters: t.ReplyLetters},
+	}
+}
+
+// settle finds out whether a last turn that ended by an error reached the provider: it did when it is the history's newest turn.
+func (r *Runner) settle(ctx context.Context, s *session, h History, turns []store.Turn) error {
+	if len(turns) == 0 || !h.Known {
+		return nil
+	}
+	last := turns[len(turns)-1]
+	if last.Accepted != store.AcceptedUnknown {
+		return nil
+	}
+	last.Accepted = store.AcceptedNo
+	if n := len(h.Newest); n > 0 && matches(h.Newest[n-1].Words, knownTurn(last).Words) {
+		last.Accepted = store.AcceptedYes
+	}
+	return r.o.Store.Do(ctx, func(tx *store.Tx) error {
+		if last.Accepted == store.AcceptedYes && s.route == nil && s.key.Named() {
+			if err := r.createRoute(tx, s); err != nil {
+				return err
+			}
+		}
+		return tx.PutTurn(last)
+	})
+}
+
+func (r *Runner) attached(s *session, at event.At) error {
+	r.o.Stream.Emit(event.SessionAttached, at, &event.Session{
+		NativeID: s.nativeID, Root: s.key.Root, Transport: s.info.Transport, Generation: s.generation,
+		Loaded: s.loaded, Identity: string(s.identity), History: string(s.history), Version: s.build.Version,
+	})
+	return nil
+}
+
+// couldNotContinue words a failed attach: which conversation, where it was looked for, why, and what can be done.
+func (r *Runner) couldNotContinue(s *session, id string, err error) error {
+	kind := KindOf(err)
+	if id == "" || kind == KindUnavailable || kind == KindNotSignedIn || kind == KindCancelled {
+		return err
+	}
+	var e *Error
+	retry := errors.As(err, &e) && e.Retryable
+	where := s.info.Home
+	if where == "" {
+		where = s.key.Root
+	}
+	advice := fmt.Sprintf("no prompt was sent; start over with another session name, or look at it with: xmd sessions show %s", s.key)
+	if retry || kind == KindBusy || kind == KindCouldNot {
+		advice = "no prompt was sent; try again"
+	}
+	return &Error{
+		Kind: kind, Retryable: retry, Agent: s.info.Name, Session: s.name, Err: err,
+		Message: fmt.Sprintf("session %q of %s cannot be continued (conversation %s, looked for in %s): %v; %s", s.shown(), s.info.Shown, id, where, err, advice),
+	}
+}

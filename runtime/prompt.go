@@ -1,0 +1,344 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"xmd/lang/layout"
+	"xmd/lang/plan"
+	"xmd/lang/resolve"
+	"xmd/runtime/event"
+	"xmd/runtime/store"
+)
+
+// prompt runs one <Prompt>: words, session, attachment, turn, reply.
+func (r *Runner) prompt(ctx context.Context, n *plan.Prompt, at place, out layout.Sink) error {
+	where := r.at(n.Step)
+	words, err := r.words(ctx, n, at)
+	if err != nil {
+		return err
+	}
+	s, err := r.sessionOf(n, at)
+	if err != nil {
+		return r.thrown(err, where)
+	}
+	select {
+	case <-s.turn:
+	case <-ctx.Done():
+		return r.thrown(context.Cause(ctx), where)
+	}
+	defer func() { s.turn <- struct{}{} }()
+	if err := r.attach(ctx, s, where); err != nil {
+		return r.thrown(err, where)
+	}
+	return r.turn(ctx, s, n, words, out)
+}
+
+// words renders what the prompt says.
+func (r *Runner) words(ctx context.Context, n *plan.Prompt, at place) (string, error) {
+	var words string
+	var err error
+	if n.Text.Given {
+		words, err = r.text(n.Text, n.Step, "text")
+	} else {
+		at.inLet = false
+		words, err = r.capture(ctx, n.Body, at)
+	}
+	if err == nil && strings.TrimSpace(words) == "" {
+		err = r.thrown(Errorf(KindFailed, "the prompt is empty; nothing was sent"), r.at(n.Step))
+	}
+	return words, err
+}
+
+// sessionOf finds the session a prompt belongs to, in this invocation. It contacts nobody.
+func (r *Runner) sessionOf(n *plan.Prompt, at place) (*session, error) {
+	agentName, err := r.agentOf(n, at)
+	if err != nil {
+		return nil, err
+	}
+	agent, err := r.o.Agents.Lookup(agentName)
+	if err != nil {
+		return nil, err
+	}
+	name, named := at.session, at.pinned
+	if n.Session.Given {
+		if name, err = r.text(n.Session, n.Step, "session"); err != nil {
+			return nil, err
+		}
+		named = true
+	}
+	if named {
+		if err := resolve.SessionName(name); err != nil {
+			return nil, Errorf(KindFailed, "%w", err)
+		}
+	}
+	return r.session(agent, name, named)
+}
+
+func (r *Runner) agentOf(n *plan.Prompt, at place) (string, error) {
+	if n.Agent.Given {
+		return r.text(n.Agent, n.Step, "agent")
+	}
+	if at.agent != "" {
+		return at.agent, nil
+	}
+	if r.o.DefaultAgent != "" {
+		return r.o.DefaultAgent, nil
+	}
+	return "", Errorf(KindUnavailable, "no agent is named for this prompt; write agent=\"…\" or <Agent>, or give --agent; known here: %s", strings.Join(r.o.Agents.Names(), ", "))
+}
+
+// session returns the one session of that agent and name, making it on first use.
+func (r *Runner) session(agent Agent, name string, named bool) (*session, error) {
+	info := agent.Info()
+	key := store.SessionKey{Agent: info.Name, Session: store.Unnamed(r.o.RunID, "run"), Root: r.o.Dir}
+	if named {
+		found, err := r.o.Store.FindRoot(context.Background(), r.o.Dir, info.Name, name)
+		if err != nil {
+			return nil, storeError(err)
+		}
+		key.Session, key.Root = name, found.Root
+		defer r.noteRoot(key, found)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s := r.sessions[key]; s != nil {
+		return s, nil
+	}
+	s := &session{key: key, agent: agent, info: info, turn: make(chan struct{}, 1), generation: 1}
+	if named {
+		s.name = name
+	}
+	s.turn <- struct{}{}
+	r.sessions[key] = s
+	return s, nil
+}
+
+// turn sends the words and takes the reply. The session is attached and its turn token held.
+func (r *Runner) turn(ctx context.Context, s *session, n *plan.Prompt, words string, out layout.Sink) error {
+	where := s.at(r.at(n.Step))
+	t := &turn{r: r, s: s, at: where, number: s.nextTurn, words: FingerprintOf(words)}
+	t.text.whole = n.As != "" || r.o.WholeReplies
+	var captured layout.Buffer
+	if n.As != "" {
+		out = &captured
+	}
+	t.reply = layout.NewReply(out)
+	if err := t.sent(ctx, words); err != nil {
+		return r.thrown(err, where)
+	}
+	s.nextTurn++
+	result, err := s.conn.Prompt(ctx, Turn{Words: words, Sink: t.update, Ask: t.ask})
+	failure := t.judge(ctx, result, err)
+	if cerr := t.reply.Close(); failure == nil && cerr != nil {
+		failure = asError(cerr)
+	}
+	value := any(nil)
+	if n.As != "" && failure == nil {
+		value = captured.String()
+	}
+	if err := t.ended(ctx, result, failure, value); err != nil {
+		return r.thrown(err, where)
+	}
+	if result.Late || (err != nil && !s.alive()) {
+		if cerr := s.conn.Close(context.WithoutCancel(ctx)); cerr != nil {
+			r.notice(fmt.Sprintf("closing %s: %v", s.info.Shown, cerr))
+		}
+		s.conn = nil
+	}
+	return r.outcome(n, failure, value)
+}
+
+// throws says whether a failure of the prompt ends the run there.
+func (r *Runner) throws(n *plan.Prompt) bool {
+	if n.Throws || !n.ThrowIf.Given {
+		return n.Throws
+	}
+	v, err := r.value(n.ThrowIf, n.Step)
+	yes, ok := v.(bool)
+	return err != nil || !ok || yes // what cannot be decided is not gone past
+}
+
+// outcome binds the reply, or does with a failure what its place says.
+func (r *Runner) outcome(n *plan.Prompt, failure *Error, value any) error {
+	switch {
+	case failure == nil:
+		if n.As != "" {
+			r.names[n.As] = value
+		}
+		return nil
+	case r.throws(n) || thrownAnywhere[failure.Kind]:
+		return failure
+	}
+	r.failed(failure)
+	return nil
+}
+
+// thrownAnywhere are failures that end the run wherever the prompt stands: nothing after them could go better.
+var thrownAnywhere = map[Kind]bool{KindCancelled: true, KindStore: true, KindNotSignedIn: true, KindMismatch: true, KindLimit: true}
+
+// turn is one request to an agent while it runs. update and ask are called by the driver.
+type turn struct {
+	r        *Runner
+	s        *session
+	at       event.At
+	number   int
+	words    Fingerprint
+	text     replyText
+	reply    *layout.Reply
+	tools    map[string]*ToolCall
+	accepted bool
+	broken   error // the store or the output failed in the middle of the turn
+
+	mu      sync.Mutex
+	reason  string // why the policy refused last
+	refused string // the first permission that was refused
+}
+
+// sent makes the prompt durable before its first byte leaves, with the owner record that says a turn is in flight.
+func (t *turn) sent(ctx context.Context, words string) error {
+	s, r := t.s, t.r
+	return r.o.Stream.Commit(ctx, event.PromptSent, t.at, &event.Sent{Turn: t.number, Attempt: 1, Words: words}, func(tx *store.Tx) error {
+		if !s.key.Named() {
+			return nil
+		}
+		return tx.SetOwner(store.Owner{Key: s.key1(), State: store.OwnerTurn, Run: r.o.RunID, Step: t.at.Step, NativeID: s.nativeID})
+	})
+}
+
+// accept records that the provider has the words: the route if there is none yet, and the turn.
+func (t *turn) accept() {
+	t.accepted = true
+	s, r := t.s, t.r
+	body := &event.Accepted{Turn: t.number, NativeID: s.nativeID}
+	err := r.o.Stream.Commit(context.Background(), event.PromptAccepted, t.at, body, func(tx *store.Tx) error {
+		if s.route == nil && s.key.Named() {
+			if err := r.createRoute(tx, s); err != nil {
+				return err
+			}
+		}
+		return tx.PutTurn(t.row(store.AcceptedYes, Fingerprint{}))
+	})
+	if err != nil && t.broken == nil {
+		t.broken = err
+	}
+}
+
+func (t *turn) row(accepted store.Accepted, reply Fingerprint) store.Turn {
+	return store.Turn{
+		Key: t.s.key1(), Number: t.number, Run: t.r.o.RunID, Step: t.at.Step,
+		WordsDigest: t.words.Digest, WordsLetters: t.words.Letters,
+		ReplyDigest: reply.Digest, ReplyLetters: reply.Letters, Accepted: accepted,
+	}
+}
+
+// createRoute records how the session was constructed; another writer's route must be the same conversation.
+func (r *Runner) createRoute(tx *store.Tx, s *session) error {
+	route := store.Route{
+		Key: s.key1(), Transport: s.info.Transport, NativeSessionID: s.nativeID, Provenance: store.ProviderAsserted,
+	}
+	if s.build != (Build{}) {
+		route.Established = &store.Established{Version: s.build.Version, Digest: s.build.Digest}
+	}
+	winner, _, err := tx.CreateRoute(route)
+	if err != nil {
+		return err
+	}
+	if winner.NativeSessionID != s.nativeID {
+		return Errorf(KindRoute, "session %s was constructed by somebody else meanwhile (conversation %s, ours is %s)", s.key, winner.NativeSessionID, s.nativeID)
+	}
+	s.route = &winner
+	return nil
+}
+
+// judge says how the turn went; nil: well.
+func (t *turn) judge(ctx context.Context, result TurnResult, err error) *Error {
+	switch {
+	case t.broken != nil:
+		return t.failure(asError(t.broken))
+	case ctx.Err() != nil:
+		return t.failure(asError(context.Cause(ctx)))
+	case err != nil:
+		return t.failure(asError(err))
+	case result.SessionID != "" && result.SessionID != t.s.nativeID:
+		return t.failure(Errorf(KindMismatch, "%s answered in another conversation (%s) than the one asked for (%s); the turn was cancelled", t.s.info.Shown, result.SessionID, t.s.nativeID))
+	case t.refused != "" && (t.s.info.RejectEnds || result.Stop != "end_turn"):
+		return t.failure(Errorf(KindRefused, "%s was refused: %s", t.s.info.Shown, t.refused))
+	case result.Failure != "":
+		return t.failure(Errorf(KindFailed, "%s: %s", t.s.info.Shown, strings.TrimSpace(result.Failure)))
+	case result.Stop != "end_turn":
+		return t.failure(Errorf(KindFailed, "%s ended the turn with %q instead of a normal end", t.s.info.Shown, result.Stop))
+	}
+	return nil
+}
+
+func (t *turn) failure(e *Error) *Error {
+	c := *e
+	c.Position, c.Step, c.Agent, c.Session = t.at.Position, t.at.Step, t.s.info.Name, t.s.name
+	return &c
+}
+
+// ended records the end of the turn and sets the owner idle. A turn that ended without being known as accepted is settled by the
+// next attach.
+func (t *turn) ended(ctx context.Context, result TurnResult, failure *Error, value any) error {
+	ctx = context.WithoutCancel(ctx)
+	normal := failure == nil || result.Stop == "end_turn"
+	if !t.accepted && normal && t.broken == nil {
+		t.accept()
+	}
+	row := t.row(store.AcceptedUnknown, Fingerprint{})
+	if t.accepted {
+		row.Accepted = store.AcceptedYes
+	}
+	if t.text.complete() && failure == nil {
+		reply := FingerprintOf(t.text.String())
+		row.ReplyDigest, row.ReplyLetters = reply.Digest, reply.Letters
+	}
+	body := t.endedBody(result, failure, value)
+	err := t.r.o.Stream.Commit(ctx, event.PromptEnded, t.at, body, func(tx *store.Tx) error {
+		if failure != nil && failure.Kind == KindMismatch {
+			if err := tx.PutMark(store.Mark{Key: t.s.key1(), Name: string(KindMismatch), Run: t.r.o.RunID}); err != nil {
+				return err
+			}
+		}
+		if err := tx.PutTurn(row); err != nil || !t.s.key.Named() {
+			return err
+		}
+		return tx.SetOwner(store.Owner{Key: t.s.key1(), State: store.OwnerIdle, Run: t.r.o.RunID, NativeID: t.s.nativeID})
+	})
+	return err
+}
+
+func (t *turn) endedBody(result TurnResult, failure *Error, value any) *event.Ended {
+	body := &event.Ended{
+		Turn: t.number, Outcome: "done", Stop: result.Stop, Reply: trimmed(t.text.String()), Value: value,
+		NativeID: t.s.nativeID, Identity: string(t.s.identity), History: string(t.s.history),
+	}
+	if result.Usage != nil {
+		body.Usage = result.Usage
+	}
+	if failure != nil {
+		body.Outcome, body.Error = outcomeOf(failure.Kind), EventError(failure)
+	}
+	return body
+}
+
+func trimmed(reply string) string {
+	var buf layout.Buffer
+	ends := layout.NewReply(&buf)
+	_ = ends.Value(reply)
+	_ = ends.Close()
+	return buf.String()
+}
+
+func outcomeOf(k Kind) string {
+	switch k {
+	case KindCancelled:
+		return "cancelled"
+	case KindRefused:
+		return "refused"
+	}
+	return "failed"
+}

@@ -1,0 +1,126 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"xmd/runtime/event"
+	"xmd/runtime/store"
+)
+
+// session is one logical session in this invocation, with its attachment while there is one. Its turn token makes prompts
+// FIFO; whoever holds it may use the other members.
+type session struct {
+	key   store.SessionKey
+	name  string // as the author wrote it; "" for the unnamed session
+	agent Agent
+	info  AgentInfo
+	turn  chan struct{} // one token
+
+	lock   *store.Lock // session lock; nil for an unnamed session
+	native *store.Lock
+	conn   Connection
+
+	generation int
+	nativeID   string
+	route      *store.Route // nil until the first accepted turn
+	loaded     bool
+	identity   Identity
+	history    HistoryState
+	watch      Observation
+	build      Build
+	warned     bool
+	nextTurn   int
+}
+
+// shown is the session's name for people.
+func (s *session) shown() string {
+	if s.name == "" {
+		return "(unnamed)"
+	}
+	return s.name
+}
+
+func (s *session) key1() store.Key { return s.key.Generation(s.generation) }
+
+// at is where events of this session happen.
+func (s *session) at(at event.At) event.At {
+	at.Agent, at.Session = s.info.Name, s.name
+	return at
+}
+
+// fail adds the session to an error.
+func (s *session) fail(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = storeError(err)
+	}
+	if e.Agent == "" {
+		e.Agent, e.Session = s.info.Name, s.name
+	}
+	return e
+}
+
+// alive says whether the attachment's process still runs.
+func (s *session) alive() bool {
+	if s.conn == nil {
+		return false
+	}
+	if e, ok := s.conn.(Ender); ok {
+		select {
+		case <-e.Done():
+			return false
+		default:
+		}
+	}
+	return true
+}
+
+// release closes the attachment and gives up ownership, in the order that keeps "a free lock means nothing can write" true.
+func (s *session) release(ctx context.Context) error {
+	var err error
+	if s.conn != nil {
+		err = s.conn.Close(ctx)
+		s.conn = nil
+	}
+	for _, l := range []*store.Lock{s.native, s.lock} {
+		if l != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}
+	s.native, s.lock = nil, nil
+	return err
+}
+
+// locks are the open lock files that a guardian must hold.
+func (s *session) locks(run *store.Lock) []*os.File {
+	var files []*os.File
+	for _, l := range []*store.Lock{s.lock, s.native, run} {
+		if l != nil && l.File() != nil {
+			files = append(files, l.File())
+		}
+	}
+	return files
+}
+
+// storeError turns an error of the store into one with a kind of ours.
+func storeError(err error) *Error {
+	var busy *store.BusyError
+	var recovery *store.RecoveryError
+	var taken *store.NativeTakenError
+	switch {
+	case errors.As(err, &busy):
+		return &Error{Kind: KindBusy, Retryable: true, Message: busy.Error(), Err: err}
+	case errors.As(err, &recovery):
+		return &Error{Kind: KindRecovery, Message: recovery.Error(), Err: err}
+	case errors.As(err, &taken):
+		return &Error{Kind: KindRoute, Message: taken.Error(), Err: err}
+	case errors.Is(err, context.Canceled):
+		return &Error{Kind: KindCancelled, Message: "cancelled", Err: err}
+	case errors.Is(err, store.ErrUnaccountable):
+		return &Error{Kind: KindRoute, Message: err.Error(), Err: err}
+	}
+	return &Error{Kind: KindStore, Message: fmt.Sprintf("the store failed: %v", err), Err: err}
+}

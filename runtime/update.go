@@ -1,0 +1,150 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"xmd/runtime/event"
+)
+
+// maxReplyKept bounds the reply that is kept in memory when nothing needs it whole.
+const maxReplyKept = 1 << 20
+
+// replyText gathers a reply, whole when somebody needs it, else its first part.
+type replyText struct {
+	whole bool
+	b     strings.Builder
+	total int64
+}
+
+func (r *replyText) add(s string) {
+	r.total += int64(len(s))
+	if r.whole || r.b.Len() < maxReplyKept {
+		r.b.WriteString(s)
+	}
+}
+
+// complete says whether String is the whole reply.
+func (r *replyText) complete() bool { return int64(r.b.Len()) == r.total }
+
+func (r *replyText) String() string { return r.b.String() }
+
+// update takes one thing the agent did; it runs on the connection's reader, in wire order.
+func (t *turn) update(u Update) {
+	if u.Accepts && !t.accepted {
+		t.accept()
+	}
+	emit := t.r.o.Stream.Emit
+	switch u.Kind {
+	case UpdateMessage:
+		t.text.add(u.Text)
+		emit(event.Message, t.at, &event.Delta{Text: u.Text})
+		if err := t.reply.Value(u.Text); err != nil && t.broken == nil {
+			t.broken = err
+		}
+	case UpdateThought:
+		emit(event.Thought, t.at, &event.Delta{Text: u.Text})
+	case UpdateNotice:
+		emit(event.Notice, t.at, &event.Delta{Text: u.Text})
+	case UpdateTool:
+		t.tool(u.Tool)
+	case UpdateTodo:
+		emit(event.Todo, t.at, &event.Todos{Items: u.Todo})
+	case UpdateUsage:
+		emit(event.UsageReported, t.at, &event.Used{Usage: u.Usage})
+	case UpdateCompaction:
+		emit(event.Compaction, t.at, nil)
+	case UpdatePermission:
+		t.permission(u.Permission)
+	}
+}
+
+// tool joins the updates of one call and tells its start and its end, once each.
+func (t *turn) tool(u *ToolCall) {
+	if t.tools == nil {
+		t.tools = map[string]*ToolCall{}
+	}
+	call, known := t.tools[u.ID]
+	if !known {
+		call = &ToolCall{ID: u.ID}
+		t.tools[u.ID] = call
+	}
+	before := call.Status
+	call.merge(u)
+	done := map[string]string{"completed": "done", "failed": "failed"}
+	body := &event.Tool{ID: call.ID, Name: call.Name, Kind: call.Kind, Subject: call.Subject, Input: call.Input, Output: call.Output}
+	if len(call.Diffs) > 0 {
+		body.Diffs = call.Diffs
+	}
+	if !known {
+		t.r.o.Stream.Emit(event.ToolStarted, t.at, body)
+	}
+	if outcome := done[call.Status]; outcome != "" && done[before] == "" {
+		ended := *body
+		ended.Outcome = outcome
+		t.r.o.Stream.Emit(event.ToolEnded, t.at, &ended)
+	}
+}
+
+// merge takes over what an update changed.
+func (c *ToolCall) merge(u *ToolCall) {
+	for _, m := range []struct{ to, from *string }{
+		{&c.Name, &u.Name}, {&c.Kind, &u.Kind}, {&c.Subject, &u.Subject}, {&c.Status, &u.Status}, {&c.Output, &u.Output},
+	} {
+		if *m.from != "" {
+			*m.to = *m.from
+		}
+	}
+	if len(u.Input) > 0 {
+		c.Input = u.Input
+	}
+	if len(u.Diffs) > 0 {
+		c.Diffs = u.Diffs
+	}
+}
+
+// ask answers one permission request by the run's policy. It runs on a goroutine of the driver, one request at a time; the driver
+// tells what came of it as an update.
+func (t *turn) ask(ctx context.Context, req PermissionRequest) bool {
+	allowed, reason := t.r.o.Policy.answer(ctx, t.r.o.Ask, t.s.info.Shown, t.at.Position, req)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.reason = reason
+	return allowed
+}
+
+// permission tells of one answered request, and remembers the first that was refused.
+func (t *turn) permission(o *PermissionOutcome) {
+	t.mu.Lock()
+	reason := o.Reason
+	if reason == "" {
+		reason = t.reason
+	}
+	if !o.Allowed && t.refused == "" {
+		what := o.Request.Subject
+		if what == "" {
+			what = o.Request.Title
+		}
+		t.refused = fmt.Sprintf("%s %q (%s)", orWord(o.Request.Kind, "a request"), what, reason)
+	}
+	t.mu.Unlock()
+	t.r.o.Stream.Emit(event.Permission, t.at, &event.Asked{
+		Kind: o.Request.Kind, Title: o.Request.Title, Subject: o.Request.Subject, Allowed: o.Allowed, Reason: reason,
+	})
+}
+
+func orWord(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// EventError is an error as machines read it.
+func EventError(e *Error) *event.Error {
+	return &event.Error{
+		Code: e.Kind.ExitCode(), Kind: string(e.Kind), Retryable: e.Retryable, Message: e.Message,
+		Position: e.Position, Step: e.Step, Agent: e.Agent, Session: e.Session,
+	}
+}
