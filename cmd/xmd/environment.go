@@ -1,0 +1,66 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// program is one start of xmd with everything it may look at. Only this package reads flags and environment.
+type program struct {
+	args   []string
+	env    environment
+	stdin  io.Reader
+	stdout *os.File
+	stderr *os.File
+}
+
+// environment is KEY=value pairs, as os.Environ gives them.
+type environment []string
+
+// get is the value of the last pair named key; "" when there is none.
+func (e environment) get(key string) string {
+	v, _ := e.lookup(key)
+	return v
+}
+
+func (e environment) lookup(key string) (string, bool) {
+	for i := len(e) - 1; i >= 0; i-- {
+		if k, v, ok := strings.Cut(e[i], "="); ok && k == key {
+			return v, true
+		}
+	}
+	return "", false
+}
+
+// home is the person's home folder.
+func (e environment) home() string {
+	if h := e.get("HOME"); h != "" {
+		return h
+	}
+	h, _ := os.UserHomeDir()
+	return h
+}
+
+// configHome and stateHome follow the XDG base directories.
+func (e environment) configHome() string { return e.xdg("XDG_CONFIG_HOME", ".config") }
+func (e environment) stateHome() string  { return e.xdg("XDG_STATE_HOME", ".local", "state") }
+
+func (e environment) xdg(name string, fallback ...string) string {
+	if v := e.get(name); filepath.IsAbs(v) {
+		return v
+	}
+	return filepath.Join(append([]string{e.home()}, fallback...)...)
+}
+
+// forChildren is the environment agents get: what xmd was started with, without xmd's own variables.
+func (e environment) forChildren() []string {
+	out := make([]string, 0, len(e))
+	for _, kv := range e {
+		if !strings.HasPrefix(kv, "XMD_") {
+			out = append(out, kv)
+		}
+	}
+	return out
+}

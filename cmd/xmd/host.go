@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"xmd/agents"
+	"xmd/compat"
+	"xmd/runtime"
+	"xmd/runtime/store"
+)
+
+// host is this machine as a command uses it: folders, configuration, agents.
+type host struct {
+	env      environment
+	dir      string // the run's directory, a real path
+	stateDir string
+	config   config
+	agents   *agents.Registry
+	agent    string // the default agent
+}
+
+// host works out where a command runs. It opens no store and starts nothing.
+func (p *program) host(c *call) (*host, error) {
+	dir := c.String("C")
+	if dir == "" {
+		dir = "."
+	}
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return nil, runtime.Errorf(runtime.KindUsage, "the run's directory cannot be used: %w", err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, runtime.Errorf(runtime.KindUsage, "%s is no directory", dir)
+	}
+	cfg, err := loadConfig(dir, p.env)
+	if err != nil {
+		return nil, err
+	}
+	h := &host{env: p.env, dir: dir, config: cfg, stateDir: filepath.Join(p.env.stateHome(), "xmd")}
+	if s := first(c.String("state-dir"), p.env.get("XMD_STATE_DIR")); s != "" {
+		if h.stateDir, err = filepath.Abs(s); err != nil {
+			return nil, runtime.Errorf(runtime.KindUsage, "--state-dir: %w", err)
+		}
+	}
+	h.agents = agents.New(agents.Options{Env: p.env, Config: cfg.custom(), Self: self(), Native: nativeProgram})
+	h.agent = first(c.String("agent"), p.env.get("XMD_AGENT"), cfg.Agent)
+	return h, nil
+}
+
+// store opens the state folder.
+func (h *host) store(ctx context.Context) (*store.Store, error) {
+	s, err := store.Open(ctx, store.Options{Dir: h.stateDir, UserDir: filepath.Join(h.env.stateHome(), "xmd"), BootID: bootID()})
+	if err == nil {
+		return s, nil
+	}
+	return nil, runtime.Errorf(runtime.KindStore, "%w", err)
+}
+
+// first is the first value that is not empty.
+func first(values ...string) string {
+	for _, v := range values {
+		if v != "" {
+			return v
+		}
+	}
+	return ""
+}
+
+// self is the path of this program, for the agent sim.
+func self() string {
+	if path, err := os.Executable(); err == nil {
+		return path
+	}
+	return os.Args[0]
+}
+
+// bootID tells one start of the machine from another; "" where the system has none.
+func bootID() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+}
+
+// nativeProgram is the file whose digest tells builds of an agent apart; "" when there is none that would.
+func nativeProgram(agent, command string) string {
+	find := map[string]func(string) (string, bool){"codex": compat.NativeCodex, "claude": compat.NativeClaude}[agent]
+	if find == nil {
+		return command // the configuration's executable: the person says which file it is
+	}
+	path, _ := find(command)
+	return path
+}

@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"xmd/agents"
+	"xmd/lang/plan"
+	"xmd/runtime"
+	"xmd/runtime/event"
+	"xmd/runtime/journal"
+	"xmd/runtime/store"
+)
+
+// closeLimit bounds how long the end of a run waits for its agents to go, TERM and KILL included.
+const closeLimit = 30 * time.Second
+
+// live is one run while it goes on.
+type live struct {
+	id      string
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	store   *store.Store
+	lock    *store.Lock
+	journal *journal.Journal
+	stream  *event.Stream
+	output  *event.Output
+	runner  *runtime.Runner
+	watch   *observer
+	trace   *os.File
+}
+
+// begin makes a run: its lock, its rows in the store, its event stream. On error nothing is left open.
+func (h *host) begin(ctx context.Context, p *program, c *call, compiled *plan.Plan, props, env map[string]any, format string) (_ *live, err error) {
+	l := &live{id: ulid.Make().String()}
+	l.ctx, l.cancel = context.WithCancelCause(ctx)
+	defer func() {
+		if err != nil {
+			l.release()
+		}
+	}()
+	if l.store, err = h.store(ctx); err != nil {
+		return nil, err
+	}
+	verb := c.Command.Name
+	owner := store.LockOwner{Run: l.id, Command: commandLine(c, verb)}
+	if l.lock, err = l.store.TryLock(ctx, store.LockRun, l.id, owner); err != nil {
+		return nil, runtime.Errorf(runtime.KindStore, "the run's lock: %w", err)
+	}
+	if err = l.record(ctx, h, compiled, props); err != nil {
+		return nil, runtime.Errorf(runtime.KindStore, "%w", err)
+	}
+	if err = l.traceTo(c.String("trace-acp")); err != nil {
+		return nil, err
+	}
+	l.journal = journal.New(l.store, l.id)
+	l.output = event.NewOutput(p.stdout, func(error) { l.cancel(errOutputClosed) })
+	notes := &notes{w: p.stderr, verbose: c.Bool("v"), run: l.id}
+	sinks := []event.Sink{event.TextSink{W: l.output}, notes}
+	if machine := machineSink(format, l.output); machine != nil {
+		sinks[0] = machine
+	}
+	l.stream = event.NewStream(l.id, time.Now, l.journal, sinks...)
+	l.watch = h.observer()
+	l.runner = runtime.New(h.options(p, c, l, props, env, format), l.lock)
+	body := &event.Run{Document: compiled.Source.Name, Digest: compiled.Digest, Dir: h.dir, Props: props}
+	if err = l.stream.Commit(ctx, event.RunStarted, event.At{}, body, nil); err != nil {
+		return nil, runtime.Errorf(runtime.KindStore, "%w", err)
+	}
+	return l, nil
+}
+
+// options are what the runner gets of the command line.
+func (h *host) options(p *program, c *call, l *live, props, env map[string]any, format string) runtime.Options {
+	notes := &notes{w: p.stderr, verbose: c.Bool("v")}
+	o := runtime.Options{
+		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
+		Programs: agents.Programs{}, Policy: policyOf(c), Ask: p.asker(), DefaultAgent: h.agent, Children: p.env.forChildren(),
+		Props: props, Env: env, Wait: c.Duration("wait"), RequireConfirmed: c.Bool("require-confirmed"),
+		WholeReplies: format != "text", Notice: notes.line, Command: commandLine(c, c.Command.Name),
+	}
+	if c.Bool("v") {
+		o.AgentStderr = notes.raw
+	}
+	if l.trace != nil {
+		o.TraceFrames = l.frame
+	}
+	return o
+}
+
+// record writes the run's own row.
+func (l *live) record(ctx context.Context, h *host, compiled *plan.Plan, props map[string]any) error {
+	raw, err := json.Marshal(props)
+	if err != nil {
+		return err
+	}
+	return l.store.BeginRun(ctx, store.Run{
+		ID: l.id, Document: compiled.Source.Name, Dir: h.dir, Props: raw,
+		Sources: []store.Source{{Name: compiled.Source.Name, Text: compiled.Source.Text}},
+	})
+}
+
+// finish closes the agents, records the end, shows it and returns the exit code as an error.
+func (l *live) finish(failure error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeLimit)
+	defer cancel()
+	closeErr := l.runner.Close(ctx)
+	end := l.end(failure)
+	if closeErr != nil && len(end.Errors) == 0 {
+		l.stream.Emit(event.Warning, event.At{}, &event.Warn{Code: "teardown", Text: fmt.Sprintf("closing the agents: %v", closeErr)})
+	}
+	err := l.stream.Commit(ctx, event.RunEnded, event.At{}, end, func(tx *store.Tx) error {
+		return tx.EndRun(l.id, end.Outcome, end.ExitCode)
+	})
+	if err != nil { // the end is owed to whoever reads, durable or not
+		end.Errors = append(end.Errors, &event.Error{Code: 1, Kind: string(runtime.KindStore), Message: fmt.Sprintf("the end of the run could not be recorded: %v", err)})
+		if end.ExitCode == 0 {
+			end.ExitCode, end.Outcome = 1, "failed"
+		}
+		l.stream.Unrecorded(event.RunEnded, event.At{}, end)
+	}
+	if l.output.Close() != nil && context.Cause(l.ctx) == nil {
+		end.ExitCode = exitOutputClosed
+	}
+	l.release()
+	return codeError(end.ExitCode)
+}
+
+// end says how the run ended: a signal wins, else the first failure in document order decides.
+func (l *live) end(failure error) *event.End {
+	end := &event.End{Outcome: "done"}
+	for _, e := range l.runner.Failures() {
+		end.Errors = append(end.Errors, runtime.EventError(e))
+	}
+	if failure != nil || len(end.Errors) > 0 {
+		end.Outcome = "failed"
+		end.ExitCode = end.Errors[0].Code
+	}
+	if code := signalCode(l.ctx); code != 0 {
+		end.Outcome, end.ExitCode = "cancelled", code
+	}
+	return end
+}
+
+// release gives up everything that is open. Idempotent.
+func (l *live) release() {
+	l.cancel(nil)
+	if l.watch != nil {
+		l.watch.Close()
+	}
+	if l.journal != nil {
+		_ = l.journal.Close()
+	}
+	if l.output != nil {
+		_ = l.output.Close()
+	}
+	if l.lock != nil {
+		_ = l.lock.Close()
+	}
+	if l.store != nil {
+		_ = l.store.Close()
+	}
+	if l.trace != nil {
+		_ = l.trace.Close()
+	}
+}
+
+// traceMu keeps frames of several agents apart in one file.
+var traceMu sync.Mutex
+
+func (l *live) traceTo(path string) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return runtime.Errorf(runtime.KindUsage, "--trace-acp: %w", err)
+	}
+	l.trace = f
+	return nil
+}
+
+func (l *live) frame(direction string, frame []byte) {
+	traceMu.Lock()
+	defer traceMu.Unlock()
+	_, _ = fmt.Fprintf(l.trace, "%s %s\n", direction, frame)
+}
+
+func policyOf(c *call) runtime.Policy {
+	for flag, policy := range policies {
+		if c.Bool(flag) {
+			return policy
+		}
+	}
+	return runtime.PolicyApproveReads
+}
+
+var policies = map[string]runtime.Policy{
+	"approve-all": runtime.PolicyAllowAll, "approve-reads": runtime.PolicyApproveReads,
+	"ask": runtime.PolicyAsk, "deny-all": runtime.PolicyDenyAll,
+}
+
+// onePolicy refuses contradicting permission flags.
+func onePolicy(c *call) error {
+	given := 0
+	for flag := range policies {
+		if c.Bool(flag) {
+			given++
+		}
+	}
+	if given > 1 {
+		return &usageError{message: "--approve-all, --approve-reads, --ask and --deny-all exclude each other"}
+	}
+	return nil
+}
+
+// errOutputClosed is the cause when the reader of stdout has gone.
+var errOutputClosed = errors.New("stdout was closed")

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"xmd/lang"
+	"xmd/lang/diag"
+	"xmd/lang/plan"
+	"xmd/runtime"
+)
+
+// CodeAgent is the code of a document that names an agent which is neither built in nor configured.
+const CodeAgent = "XMD1601"
+
+// looksLikeFile says whether a first word that is no command is a document.
+func looksLikeFile(word string) bool {
+	if strings.HasSuffix(word, ".xmd") || strings.HasSuffix(word, ".md") || strings.ContainsAny(word, "/#") {
+		return true
+	}
+	info, err := os.Stat(word)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// document is a file as it was read.
+type document struct{ name, text string }
+
+// load reads a document; "-" is stdin, which can be read once.
+func (p *program) load(path string) (document, error) {
+	if name, target, ok := strings.Cut(path, "#"); ok && target != "" {
+		if _, err := os.Stat(path); err != nil {
+			return document{}, runtime.Errorf(runtime.KindUsage, "targets (%s#%s) are not built yet; run the whole file", name, target)
+		}
+	}
+	var data []byte
+	var err error
+	if path == "-" {
+		data, err = io.ReadAll(p.stdin)
+		path = "stdin"
+	} else {
+		data, err = os.ReadFile(path)
+	}
+	var pathErr *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return document{}, runtime.Errorf(runtime.KindInvalid, "%s: there is no such file", path)
+	case errors.As(err, &pathErr):
+		return document{}, runtime.Errorf(runtime.KindInvalid, "%s cannot be read: %w", path, pathErr.Err)
+	case err != nil:
+		return document{}, runtime.Errorf(runtime.KindInvalid, "%s cannot be read: %w", path, err)
+	case !utf8.Valid(data):
+		return document{}, runtime.Errorf(runtime.KindInvalid, "%s is not UTF-8", path)
+	}
+	return document{path, string(data)}, nil
+}
+
+// compile does everything that can be done with a document before it runs. The plan is nil when the list has errors.
+func compile(doc document) (*plan.Plan, *diag.Source, diag.List) {
+	tree, list := lang.Parse(doc.name, doc.text)
+	p, more := plan.Compile(tree)
+	list = append(list, more...)
+	list.Sort()
+	if list.HasErrors() {
+		return nil, tree.Source, list
+	}
+	return p, tree.Source, list
+}
+
+// checkAgents finds the agents that a plan names and this machine does not know. Whether a known one is installed shows when it is
+// used: a document may name agents that a run never reaches.
+func (h *host) checkAgents(p *plan.Plan) diag.List {
+	var list diag.List
+	if p == nil {
+		return list
+	}
+	for _, use := range p.Agents() {
+		if use.Value == "" {
+			continue
+		}
+		if _, err := h.agents.Lookup(use.Value); err != nil && runtime.KindOf(err) == runtime.KindInvalid {
+			list.Add(CodeAgent, use.Pos, err.Error(), "")
+		}
+	}
+	return list
+}
+
+// bindProps takes the document's props from flags, variables and defaults.
+func (p *program) bindProps(c *call, compiled *plan.Plan) (map[string]any, error) {
+	src := plan.PropSources{Lookup: p.env.lookup}
+	for _, a := range c.props {
+		src.Flags = append(src.Flags, plan.PropFlag{Name: a.name, Value: a.value, Bare: !a.hasValue})
+	}
+	if text := c.String("props"); text != "" {
+		object := plan.PropObject{From: "--props", Text: text}
+		if file, ok := strings.CutPrefix(text, "@"); ok {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				return nil, runtime.Errorf(runtime.KindUsage, "--props: %w", err)
+			}
+			object = plan.PropObject{From: "--props " + text, Text: string(data)}
+		}
+		src.Objects = append(src.Objects, object)
+	}
+	props, errs := plan.BindProps(compiled.Inputs, src)
+	if len(errs) == 0 {
+		return props, nil
+	}
+	var lines []string
+	for _, e := range errs {
+		line := e.Message
+		if e.Hint != "" {
+			line += "; " + e.Hint
+		}
+		lines = append(lines, line)
+	}
+	return nil, runtime.Errorf(runtime.KindUsage, "%s: %s", compiled.Source.Name, strings.Join(lines, "\n"+compiled.Source.Name+": "))
+}
+
+// documentEnv takes the names under env: from the environment. Unset is null.
+func (p *program) documentEnv(compiled *plan.Plan) (map[string]any, error) {
+	env := map[string]any{}
+	for _, e := range compiled.Inputs.Env {
+		v, ok := p.env.lookup(e.Name)
+		switch {
+		case ok:
+			env[e.Name] = v
+		case e.HasDefault:
+			env[e.Name] = e.Default
+		case e.Required:
+			line, col := compiled.Source.Pos(e.Pos.Start)
+			return nil, runtime.Errorf(runtime.KindUsage, "%s:%d:%d: the variable %s is required and not set", compiled.Source.Name, line, col, e.Name)
+		default:
+			env[e.Name] = nil
+		}
+	}
+	return env, nil
+}
+
+// quickPlan compiles the document among the arguments for its props alone; nil when it cannot be.
+func quickPlan(p *program, split *arguments) *plan.Plan {
+	if len(split.positional) == 0 || split.positional[0] == "-" {
+		return nil
+	}
+	doc, err := p.load(split.positional[0])
+	if err != nil {
+		return nil
+	}
+	compiled, _, _ := compile(doc)
+	return compiled
+}
+
+// booleanProps are the props of the document that need no value on the command line.
+func booleanProps(p *program, split *arguments) map[string]bool {
+	booleans := map[string]bool{}
+	if len(split.props) == 0 {
+		return booleans
+	}
+	if compiled := quickPlan(p, split); compiled != nil {
+		for _, prop := range compiled.Inputs.Props {
+			booleans[prop.Name] = prop.IsFlag()
+		}
+	}
+	return booleans
+}
+
+// propsHelp lists what a document takes.
+func propsHelp(p *program, split *arguments) error {
+	doc, err := p.load(split.positional[0])
+	if err != nil {
+		return err
+	}
+	compiled, src, list := compile(doc)
+	if compiled == nil {
+		p.say(src, list)
+		return exitCode(2)
+	}
+	if len(compiled.Inputs.Props) == 0 {
+		_, err := fmt.Fprintf(p.stdout, "\n%s takes no props\n", src.Name)
+		return err
+	}
+	_, _ = fmt.Fprintf(p.stdout, "\nprops of %s:\n", src.Name)
+	for _, prop := range compiled.Inputs.Props {
+		what := prop.Description
+		switch {
+		case prop.HasDefault:
+			what += fmt.Sprintf(" (default %v)", prop.Default)
+		case prop.Required:
+			what += " (required)"
+		}
+		_, _ = fmt.Fprintf(p.stdout, "  %-26s %s\n", propsPrefix+prop.Name, strings.TrimSpace(what))
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"unicode"
+
+	"xmd/runtime"
+	"xmd/runtime/event"
+)
+
+// notes writes for people, on stderr: warnings, refusals, a child's stderr, errors. It is a renderer of the event stream.
+type notes struct {
+	mu      sync.Mutex
+	w       io.Writer
+	verbose bool
+	run     string
+}
+
+// Event writes what e has to say to a person.
+func (n *notes) Event(e *event.Event) {
+	switch body := e.Body.(type) {
+	case *event.Warn:
+		n.line(body.Text)
+	case *event.Asked:
+		if !body.Allowed {
+			n.line(fmt.Sprintf("%s: refused: %s (%s)", e.At.Position, describe(body), body.Reason))
+		}
+	case *event.Delta:
+		if e.Type == event.ExecOutput {
+			n.raw([]byte(body.Text))
+		} else if e.Type == event.Notice && n.verbose {
+			n.line(e.At.Agent + ": " + strings.TrimSpace(body.Text))
+		}
+	case *event.End:
+		n.end(body)
+	}
+}
+
+func describe(a *event.Asked) string {
+	what := a.Subject
+	if what == "" {
+		what = a.Title
+	}
+	if a.Kind == "" {
+		return fmt.Sprintf("%q", what)
+	}
+	return fmt.Sprintf("%s %q", a.Kind, what)
+}
+
+// end names every failure once, and says how the run can go on.
+func (n *notes) end(end *event.End) {
+	for _, e := range end.Errors {
+		re := &runtime.Error{Kind: runtime.Kind(e.Kind), Retryable: e.Retryable, Message: e.Message, Position: e.Position}
+		n.line(errorLine(re))
+	}
+	if end.ExitCode != 0 && end.ExitCode != 2 && end.ExitCode != exitOutputClosed && n.run != "" {
+		n.line(fmt.Sprintf("run %s is recorded; xmd resume is not built yet, so it cannot be resumed by this version", n.run))
+	}
+}
+
+// line writes one message; what agents worded is made harmless for a terminal first.
+func (n *notes) line(text string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, _ = fmt.Fprintln(n.w, printable(text))
+}
+
+// raw writes a child's own bytes.
+func (n *notes) raw(b []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	_, _ = n.w.Write(b)
+}
+
+// printable drops control characters except line ends and tabs, and bidi controls.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return r
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, s)
+}

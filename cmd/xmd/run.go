@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"xmd/lang/diag"
+	"xmd/lang/plan"
+	"xmd/runtime"
+	"xmd/runtime/event"
+)
+
+func runCommand() *command {
+	return &command{
+		name: "run", args: "FILE|-", props: true,
+		usage: "run a document; its text is written to stdout, everything else to stderr",
+		flags: append(sessionFlags(), runFlags()...),
+		run:   runDocument,
+	}
+}
+
+// sessionFlags are those of every command that attaches agents.
+func sessionFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "C", Usage: "run in `DIR` instead of here"},
+		&cli.StringFlag{Name: "agent", Usage: "the agent of prompts that name none"},
+		&cli.BoolFlag{Name: "approve-all", Usage: "allow every permission request"},
+		&cli.BoolFlag{Name: "approve-reads", Usage: "allow reads and searches, ask for the rest (default)"},
+		&cli.BoolFlag{Name: "ask", Usage: "ask for every permission"},
+		&cli.BoolFlag{Name: "deny-all", Usage: "refuse every permission request"},
+		&cli.BoolFlag{Name: "require-confirmed", Usage: "fail when a session's history cannot be confirmed"},
+		&cli.DurationFlag{Name: "wait", Usage: "wait this long for a busy session"},
+		&cli.StringFlag{Name: "state-dir", Usage: "keep sessions and runs in this folder"},
+		&cli.StringFlag{Name: "trace-acp", Usage: "write the raw frames of the agents to this file"},
+		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only warnings and errors on stderr"},
+		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "the agents' own stderr and notices too"},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colours (there are none yet)"},
+	}
+}
+
+func runFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "format", Value: "text", Usage: "text, json or ndjson"},
+		&cli.StringFlag{Name: "props", Usage: "props as a JSON object, or @FILE"},
+		&cli.DurationFlag{Name: "timeout", Usage: "end the run after this long"},
+	}
+}
+
+// runDocument checks everything first; then the run begins.
+func runDocument(p *program, c *call) error {
+	if len(c.args) != 1 {
+		return &usageError{message: fmt.Sprintf("run takes one document, got %d", len(c.args))}
+	}
+	format := c.String("format")
+	if format != "text" && format != "json" && format != "ndjson" {
+		return &usageError{message: fmt.Sprintf("--format is text, json or ndjson, not %q", format)}
+	}
+	if err := onePolicy(c); err != nil {
+		return p.invalid(format, err)
+	}
+	h, err := p.host(c)
+	if err != nil {
+		return p.invalid(format, err)
+	}
+	doc, err := p.load(c.args[0])
+	if err != nil {
+		return p.invalid(format, err)
+	}
+	compiled, src, list := compile(doc)
+	list = append(list, h.checkAgents(compiled)...)
+	if list.HasErrors() {
+		return p.invalid(format, &documentError{src, list})
+	}
+	if len(list) > 0 && !c.Bool("q") {
+		p.say(src, list)
+	}
+	props, err := p.bindProps(c, compiled)
+	if err != nil {
+		return p.invalid(format, err)
+	}
+	env, err := p.documentEnv(compiled)
+	if err != nil {
+		return p.invalid(format, err)
+	}
+	return h.execute(p, c, compiled, props, env, format)
+}
+
+// documentError is a document that cannot run: the diagnostics are the message.
+type documentError struct {
+	src  *diag.Source
+	list diag.List
+}
+
+func (e *documentError) Error() string { return "the document is invalid" }
+
+// invalid ends a command before anything ran: diagnostics on stderr, and the one object that a machine format owes on stdout.
+func (p *program) invalid(format string, err error) error {
+	var doc *documentError
+	var e *runtime.Error
+	var usage *usageError
+	end := &event.End{Outcome: "invalid", ExitCode: 2}
+	switch {
+	case errors.As(err, &doc):
+		p.say(doc.src, doc.list)
+		for _, d := range doc.list {
+			if d.Severity == diag.Error {
+				line, col := doc.src.Pos(d.Span.Start)
+				end.Errors = append(end.Errors, &event.Error{Code: 2, Kind: string(runtime.KindInvalid), Message: d.Summary, Position: fmt.Sprintf("%s:%d:%d", doc.src.Name, line, col)})
+			}
+		}
+	case errors.As(err, &e):
+		end.ExitCode = e.Kind.ExitCode()
+		if end.ExitCode != 2 {
+			end.Outcome = "failed"
+		}
+		end.Errors = []*event.Error{{Code: end.ExitCode, Kind: string(e.Kind), Retryable: e.Retryable, Message: e.Message, Position: e.Position, Agent: e.Agent}}
+	case errors.As(err, &usage):
+		end.Errors = []*event.Error{{Code: 2, Kind: string(runtime.KindUsage), Message: usage.message}}
+	}
+	if sink := machineSink(format, p.stdout); sink != nil {
+		sink.Event(&event.Event{Seq: 1, Time: time.Now(), Type: event.RunEnded, Body: end})
+	}
+	if doc != nil {
+		return exitCode(2)
+	}
+	return err
+}
+
+// machineSink is the renderer of a machine format; nil for text.
+func machineSink(format string, w event.StringWriter) event.Sink {
+	switch format {
+	case "json":
+		return &event.SummarySink{W: w}
+	case "ndjson":
+		return &event.NDJSONSink{W: w}
+	}
+	return nil
+}
+
+// execute runs a checked document and says how it ended.
+func (h *host) execute(p *program, c *call, compiled *plan.Plan, props, env map[string]any, format string) error {
+	ctx, stop := p.signals(context.Background())
+	defer stop()
+	if d := c.Duration("timeout"); d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, d, runtime.Errorf(runtime.KindLimit, "the run took longer than --timeout %s", d))
+		defer cancel()
+	}
+	live, err := h.begin(ctx, p, c, compiled, props, env, format)
+	if err != nil {
+		return p.invalid(format, err)
+	}
+	return live.finish(live.runner.Execute(live.ctx, compiled))
+}
+
+// say prints diagnostics on stderr.
+func (p *program) say(src *diag.Source, list diag.List) {
+	list.Sort()
+	_ = diag.WriteText(p.stderr, src, list)
+}
+
+// name of a run for lock owners: the command without values that could be secret.
+func commandLine(c *call, verb string) string {
+	if len(c.args) == 0 {
+		return "xmd " + verb
+	}
+	return strings.TrimSpace("xmd " + verb + " " + filepath.Base(c.args[0]))
+}
