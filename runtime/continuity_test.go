@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -221,11 +222,8 @@ func TestRecovery(t *testing.T) {
 			words := "These words were in flight when it died."
 			f := b.agents["fake"]
 			f.onPrompt = func(runtime.Turn) (runtime.TurnResult, error) { panic("killed here") }
-			func() {
-				defer func() { _ = recover() }()
-				b.run(`<Prompt session="s" text="` + words + `"/>`)
-			}()
-			f.onPrompt, f.live = nil, 0
+			b.runKilled(`<Prompt session="s" text="` + words + `"/>`)
+			f.onPrompt = nil
 			if c.there {
 				conv := f.homes["conv-1-1"]
 				conv.turns = append(conv.turns, runtime.PastTurn{Words: runtime.FingerprintOf(words)})
@@ -247,6 +245,20 @@ func TestRecovery(t *testing.T) {
 			}
 		})
 	}
+}
+
+// runKilled runs text whose prompt panics: nothing after the prompt was sent is recorded, and the locks go as they do with a process.
+func (b *bench) runKilled(text string) {
+	b.t.Helper()
+	defer func() {
+		if recover() == nil {
+			b.t.Fatal("nothing was killed")
+		}
+		if err := b.runner.Close(context.Background()); err != nil {
+			b.t.Fatal(err)
+		}
+	}()
+	b.run(text)
 }
 
 func (b *bench) recover() runtime.Recovery {
@@ -283,8 +295,8 @@ func TestOpenedButNeverAccepted(t *testing.T) {
 
 func TestTheSessionsRootIsFoundUpward(t *testing.T) {
 	b := newBench(t)
-	if err := os.Mkdir(filepath.Join(b.dir, ".git"), 0o755); err != nil {
-		t.Fatal(err)
+	if out, err := exec.Command("git", "init", "-q", b.dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 	b.run(firstPrompt)
 	sub := filepath.Join(b.dir, "sub")

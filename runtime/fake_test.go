@@ -159,6 +159,7 @@ type bench struct {
 	props  map[string]any
 	opts   func(*runtime.Options)
 	runs   int
+	runner *runtime.Runner // of the last run
 }
 
 func newBench(t *testing.T) *bench {
@@ -252,6 +253,7 @@ func (b *bench) runContext(ctx context.Context, text string) *result {
 		b.opts(&o)
 	}
 	runner := runtime.New(o, lock)
+	b.runner = runner
 	r.err = runner.Execute(ctx, p)
 	r.failures = runner.Failures()
 	if err := runner.Close(context.Background()); err != nil {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -61,7 +60,7 @@ func (h *host) begin(ctx context.Context, p *program, c *call, compiled *plan.Pl
 		return nil, err
 	}
 	l.journal = journal.New(l.store, l.id)
-	l.output = event.NewOutput(p.stdout, func(error) { l.cancel(errOutputClosed) })
+	l.output = event.NewOutput(p.stdout, func(error) { l.cancel(outputClosed{}) })
 	notes := &notes{w: p.stderr, verbose: c.Bool("v"), run: l.id}
 	sinks := []event.Sink{event.TextSink{W: l.output}, notes}
 	if machine := machineSink(format, l.output); machine != nil {
@@ -221,5 +220,10 @@ func onePolicy(c *call) error {
 	return nil
 }
 
-// errOutputClosed is the cause when the reader of stdout has gone.
-var errOutputClosed = errors.New("stdout was closed")
+// outputClosed is the cause of a context that ended because the reader of stdout has gone.
+type outputClosed struct{}
+
+func (outputClosed) Error() string { return "stdout was closed" }
+
+// Is makes the cause match context.Canceled.
+func (outputClosed) Is(target error) bool { return target == context.Canceled }

@@ -52,11 +52,14 @@ func describe(a *event.Asked) string {
 
 // end names every failure once, and says how the run can go on.
 func (n *notes) end(end *event.End) {
+	if end.ExitCode == exitOutputClosed {
+		return // whoever read the output has gone; this end is silent
+	}
 	for _, e := range end.Errors {
 		re := &runtime.Error{Kind: runtime.Kind(e.Kind), Retryable: e.Retryable, Message: e.Message, Position: e.Position}
 		n.line(errorLine(re))
 	}
-	if end.ExitCode != 0 && end.ExitCode != 2 && end.ExitCode != exitOutputClosed && n.run != "" {
+	if end.ExitCode != 0 && end.ExitCode != 2 && n.run != "" {
 		n.line(fmt.Sprintf("run %s is recorded; xmd resume is not built yet, so it cannot be resumed by this version", n.run))
 	}
 }

@@ -65,7 +65,7 @@ func signalCode(ctx context.Context) int {
 	if errors.As(cause, &i) {
 		return codeOf(i.sig)
 	}
-	if errors.Is(cause, errOutputClosed) {
+	if errors.Is(cause, outputClosed{}) {
 		return exitOutputClosed
 	}
 	return 0
