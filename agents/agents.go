@@ -108,13 +108,13 @@ func (w way) agent(version string) runtime.Agent {
 		Version: version,
 		Info: runtime.AgentInfo{
 			Name: p.Name, Shown: p.Shown, Transport: p.Transport,
-			Home:          p.Driver.Home(w.lookupEnv),
-			Command:       w.argv,
-			VersionArgv:   w.version,
-			Executable:    w.executable,
-			RejectEnds:    p.Driver.RejectEnds,
-			ConfirmList:   p.Confirm,
-			Unconfirmable: w.custom,
+			Home:        p.Driver.Home(w.lookupEnv),
+			Command:     w.argv,
+			VersionArgv: w.version,
+			Executable:  w.executable,
+			RejectEnds:  p.Driver.RejectEnds,
+			ConfirmList: p.Confirm,
+			BusyWait:    p.BusyWait,
 		},
 	})
 }

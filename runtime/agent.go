@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"time"
 )
 
 // Agents finds agents by the name used in a document. Package agents implements it. Safe for concurrent use.
@@ -31,13 +32,13 @@ type AgentInfo struct {
 	Home      string // the provider home looked in, for messages; may be empty
 	Command   []string
 
-	VersionArgv   []string // prints the version of the CLI that really changes; nil: the handshake tells it
-	VersionEnv    []string // environment for VersionArgv; nil: the same as the agent's
-	Executable    string   // the file whose digest tells builds apart; "": none
-	RejectEnds    bool     // refusing a permission ends the agent's turn
-	ConfirmList   bool     // the provider's own session list may confirm identity
-	ConfirmLoad   bool     // a load that succeeded confirms identity (Gemini)
-	Unconfirmable bool     // asking mode unknown etc. (agents of xmd.toml): said once
+	VersionArgv []string      // prints the version of the CLI that really changes; nil: the handshake tells it
+	VersionEnv  []string      // environment for VersionArgv; nil: the same as the agent's
+	Executable  string        // the file whose digest tells builds apart; "": none
+	RejectEnds  bool          // refusing a permission ends the agent's turn
+	ConfirmList bool          // the provider's own session list may confirm identity
+	ConfirmLoad bool          // a load that succeeded confirms identity (Gemini)
+	BusyWait    time.Duration // how long to wait when the agent says the conversation is open elsewhere; 0: not at all
 }
 
 // StartOptions are what a start needs from the runtime.
@@ -73,6 +74,11 @@ type Holder interface {
 // Ender is a Connection that tells when its process has ended.
 type Ender interface {
 	Done() <-chan struct{}
+}
+
+// Loader is a Connection that tells whether the agent can load a conversation at all. One that does not is taken to be able.
+type Loader interface {
+	CanLoad() bool
 }
 
 // HandshakeVersioner is a Connection whose handshake named the CLI's version ("" when it did not).

@@ -84,10 +84,10 @@ func matchHistory(h History, known []KnownTurn) HistoryState {
 // the newest user turn of the history.
 func found(past []PastTurn, known []KnownTurn, i int) bool {
 	for j := range past {
+		if known[i].Reply.Letters >= minLetters && matches(past[j].Reply, known[i].Reply) {
+			return true
+		}
 		if !matches(past[j].Words, known[i].Words) {
-			if matches(past[j].Reply, known[i].Reply) && known[i].Reply.Letters >= minLetters {
-				return true
-			}
 			continue
 		}
 		switch {

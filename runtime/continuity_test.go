@@ -26,7 +26,7 @@ func TestASessionGoesOnInTheNextRun(t *testing.T) {
 	if first.err != nil || first.out != "«The codeword is ZEBRA, please remember it.»" {
 		t.Fatalf("first run: %q, %v", first.out, first.err)
 	}
-	want := "agent.started session.opened session.attached prompt.sent prompt.accepted prompt.ended"
+	want := "step.started agent.started session.opened session.attached prompt.sent prompt.accepted prompt.ended step.ended"
 	if got := first.types(); got != want {
 		t.Errorf("order of records:\n got %s\nwant %s", got, want)
 	}
@@ -34,7 +34,7 @@ func TestASessionGoesOnInTheNextRun(t *testing.T) {
 	if second.err != nil {
 		t.Fatal(second.err)
 	}
-	if got, want := second.types(), "agent.started session.attached prompt.sent prompt.accepted prompt.ended"; got != want {
+	if got, want := second.types(), "step.started agent.started session.attached prompt.sent prompt.accepted prompt.ended step.ended"; got != want {
 		t.Errorf("second run:\n got %s\nwant %s", got, want)
 	}
 	if n := len(b.agents["fake"].homes); n != 1 {

@@ -25,6 +25,12 @@ var interpreters = map[string]struct{ argv, strict []string }{
 	"php": {argv: []string{"php"}}, "lua": {argv: []string{"lua"}}, "r": {argv: []string{"Rscript"}}, "awk": {argv: []string{"awk", "-f"}},
 }
 
+// CanRun says whether a program for exec blocks of that language is known.
+func CanRun(language string) bool {
+	_, ok := interpreters[language]
+	return ok
+}
+
 // inherited are the variables of xmd's own environment that a child gets.
 var inherited = map[string]bool{"PATH": true, "HOME": true, "USER": true, "LANG": true, "TMPDIR": true, "TERM": true}
 

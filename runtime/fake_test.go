@@ -160,6 +160,7 @@ type bench struct {
 	opts   func(*runtime.Options)
 	runs   int
 	runner *runtime.Runner // of the last run
+	names  string          // a document that binds names before each run
 }
 
 func newBench(t *testing.T) *bench {
@@ -227,7 +228,11 @@ func (b *bench) run(text string) *result {
 
 func (b *bench) runContext(ctx context.Context, text string) *result {
 	b.t.Helper()
-	p := compileText(b.t, text)
+	return b.runPlan(ctx, compileText(b.t, text))
+}
+
+func (b *bench) runPlan(ctx context.Context, p *plan.Plan) *result {
+	b.t.Helper()
 	b.runs++
 	s, err := store.Open(ctx, store.Options{Dir: b.state, BootID: "boot", Now: time.Now})
 	if err != nil {
@@ -254,6 +259,11 @@ func (b *bench) runContext(ctx context.Context, text string) *result {
 	}
 	runner := runtime.New(o, lock)
 	b.runner = runner
+	if b.names != "" {
+		if err := runner.Execute(ctx, compileText(b.t, b.names)); err != nil {
+			b.t.Fatal(err)
+		}
+	}
 	r.err = runner.Execute(ctx, p)
 	r.failures = runner.Failures()
 	if err := runner.Close(context.Background()); err != nil {

@@ -20,6 +20,23 @@ func (r *Runner) prompt(ctx context.Context, n *plan.Prompt, at place, out layou
 	if err != nil {
 		return err
 	}
+	r.o.Stream.Emit(event.StepStarted, where, &event.Step{Kind: "prompt"})
+	failures := len(r.failures)
+	err = r.send(ctx, n, at, words, where, out)
+	failure := err
+	if len(r.failures) > failures {
+		failure = r.failures[len(r.failures)-1]
+	}
+	body := &event.Step{Kind: "prompt", Outcome: "done"}
+	if failure != nil {
+		body.Outcome, body.Error = outcomeOf(KindOf(failure)), EventError(asError(failure))
+	}
+	r.o.Stream.Emit(event.StepEnded, where, body)
+	return err
+}
+
+// send runs the turn of a prompt whose words are known.
+func (r *Runner) send(ctx context.Context, n *plan.Prompt, at place, words string, where event.At, out layout.Sink) error {
 	s, err := r.sessionOf(n, at)
 	if err != nil {
 		return r.thrown(err, where)

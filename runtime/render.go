@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 
 	"xmd/lang/expr"
 	"xmd/lang/layout"
@@ -165,7 +166,12 @@ func (r *Runner) value(a plan.Arg, s plan.Step) (any, error) {
 	}
 	v, err := a.Expr.Eval(r.names)
 	if err != nil {
-		return nil, r.thrown(Errorf(KindFailed, "%w", err), event.At{Step: s.ID, Position: r.position(a.Pos)})
+		pos := a.Pos
+		var e *expr.Error
+		if errors.As(err, &e) {
+			pos = e.Span
+		}
+		return nil, r.thrown(Errorf(KindFailed, "%w", err), event.At{Step: s.ID, Position: r.position(pos)})
 	}
 	return v, nil
 }

@@ -55,6 +55,7 @@ var (
 	_ runtime.Holder             = (*conn)(nil)
 	_ runtime.Ender              = (*conn)(nil)
 	_ runtime.HandshakeVersioner = (*conn)(nil)
+	_ runtime.Loader             = (*conn)(nil)
 	_ wire.Handler               = (*conn)(nil)
 )
 
@@ -193,6 +194,9 @@ func (c *conn) HandshakeVersion() string {
 	}
 	return ""
 }
+
+// CanLoad says whether initialize offered session/load.
+func (c *conn) CanLoad() bool { return c.shakes.load }
 
 // Close ends the agent's process.
 func (c *conn) Close(ctx context.Context) error {

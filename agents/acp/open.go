@@ -55,8 +55,16 @@ func (c *conn) Open(ctx context.Context, id string) (runtime.Opened, error) {
 	return opened, nil
 }
 
+// newLimit is how long an agent may take to make a conversation.
+const newLimit = 60 * time.Second
+
 func (c *conn) create(ctx context.Context) (runtime.Opened, error) {
-	result, err := c.wire.Call(ctx, "session/new", c.sessionParams(""))
+	limited, stop := context.WithTimeout(ctx, newLimit)
+	defer stop()
+	result, err := c.wire.Call(limited, "session/new", c.sessionParams(""))
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return runtime.Opened{}, c.fail(runtime.KindUnavailable, "%s did not answer session/new within %s", c.info.Shown, newLimit)
+	}
 	if err != nil {
 		return runtime.Opened{}, c.newError(ctx, err)
 	}

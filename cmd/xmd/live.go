@@ -12,6 +12,7 @@ import (
 
 	"xmd/agents"
 	"xmd/lang/plan"
+	"xmd/lang/resolve"
 	"xmd/runtime"
 	"xmd/runtime/event"
 	"xmd/runtime/journal"
@@ -68,7 +69,7 @@ func (h *host) begin(ctx context.Context, p *program, c *call, compiled *plan.Pl
 	}
 	l.stream = event.NewStream(l.id, time.Now, l.journal, sinks...)
 	l.watch = h.observer()
-	l.runner = runtime.New(h.options(p, c, l, props, env, format), l.lock)
+	l.runner = runtime.New(h.options(p, c, l, props, env, format, compiled.Inputs.Meta), l.lock)
 	body := &event.Run{Document: compiled.Source.Name, Digest: compiled.Digest, Dir: h.dir, Props: props}
 	if err = l.stream.Commit(ctx, event.RunStarted, event.At{}, body, nil); err != nil {
 		return nil, runtime.Errorf(runtime.KindStore, "%w", err)
@@ -77,12 +78,12 @@ func (h *host) begin(ctx context.Context, p *program, c *call, compiled *plan.Pl
 }
 
 // options are what the runner gets of the command line.
-func (h *host) options(p *program, c *call, l *live, props, env map[string]any, format string) runtime.Options {
+func (h *host) options(p *program, c *call, l *live, props, env map[string]any, format string, meta map[string]any) runtime.Options {
 	notes := &notes{w: p.stderr, verbose: c.Bool("v")}
 	o := runtime.Options{
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
 		Programs: agents.Programs{}, Policy: policyOf(c), Ask: p.asker(), DefaultAgent: h.agent, Children: p.env.forChildren(),
-		Props: props, Env: env, Wait: c.Duration("wait"), RequireConfirmed: c.Bool("require-confirmed"),
+		Props: props, Env: env, Meta: meta, Wait: waitOf(c, "wait"), RequireConfirmed: c.Bool("require-confirmed"),
 		WholeReplies: format != "text", Notice: notes.line, Command: commandLine(c, c.Command.Name),
 	}
 	if c.Bool("v") {
@@ -190,6 +191,27 @@ func (l *live) frame(direction string, frame []byte) {
 	traceMu.Lock()
 	defer traceMu.Unlock()
 	_, _ = fmt.Fprintf(l.trace, "%s %s\n", direction, frame)
+}
+
+// waitOf is the duration of a flag that durations already checked; 0 when it was not given.
+func waitOf(c *call, flag string) time.Duration {
+	ms, err := resolve.Duration(c.String(flag))
+	if err != nil {
+		return 0
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// durations checks the flags that hold one: a whole number and a unit, as in documents.
+func durations(c *call, flags ...string) error {
+	for _, flag := range flags {
+		if text := c.String(flag); text != "" {
+			if _, err := resolve.Duration(text); err != nil {
+				return &usageError{message: fmt.Sprintf("--%s: %v", flag, err)}
+			}
+		}
+	}
+	return nil
 }
 
 func policyOf(c *call) runtime.Policy {

@@ -35,7 +35,7 @@ func sessionFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "ask", Usage: "ask for every permission"},
 		&cli.BoolFlag{Name: "deny-all", Usage: "refuse every permission request"},
 		&cli.BoolFlag{Name: "require-confirmed", Usage: "fail when a session's history cannot be confirmed"},
-		&cli.DurationFlag{Name: "wait", Usage: "wait this long for a busy session"},
+		&cli.StringFlag{Name: "wait", Usage: "wait this long for a busy session"},
 		&cli.StringFlag{Name: "state-dir", Usage: "keep sessions and runs in this folder"},
 		&cli.StringFlag{Name: "trace-acp", Usage: "write the raw frames of the agents to this file"},
 		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only warnings and errors on stderr"},
@@ -48,7 +48,7 @@ func runFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Value: "text", Usage: "text, json or ndjson"},
 		&cli.StringFlag{Name: "props", Usage: "props as a JSON object, or @FILE"},
-		&cli.DurationFlag{Name: "timeout", Usage: "end the run after this long"},
+		&cli.StringFlag{Name: "timeout", Usage: "end the run after this long"},
 	}
 }
 
@@ -61,7 +61,7 @@ func runDocument(p *program, c *call) error {
 	if format != "text" && format != "json" && format != "ndjson" {
 		return &usageError{message: fmt.Sprintf("--format is text, json or ndjson, not %q", format)}
 	}
-	if err := onePolicy(c); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, "wait", "timeout")); err != nil {
 		return p.invalid(format, err)
 	}
 	h, err := p.host(c)
@@ -147,7 +147,7 @@ func machineSink(format string, w event.StringWriter) event.Sink {
 func (h *host) execute(p *program, c *call, compiled *plan.Plan, props, env map[string]any, format string) error {
 	ctx, stop := p.signals(context.Background())
 	defer stop()
-	if d := c.Duration("timeout"); d > 0 {
+	if d := waitOf(c, "timeout"); d > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, d, runtime.Errorf(runtime.KindLimit, "the run took longer than --timeout %s", d))
 		defer cancel()

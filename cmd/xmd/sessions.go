@@ -14,9 +14,6 @@ import (
 	"xmd/runtime/store"
 )
 
-// recoverWait is how long recover waits for what is left of the last owner.
-const recoverWait = 60 * time.Second
-
 func sessionsCommand() *command {
 	return &command{
 		name: "sessions", args: "[show|recover SESSION]",
@@ -26,13 +23,16 @@ func sessionsCommand() *command {
 			&cli.StringFlag{Name: "root", Usage: "the session's root, where several have one name"},
 			&cli.StringFlag{Name: "state-dir", Usage: "the state folder"},
 			&cli.StringFlag{Name: "format", Value: "text", Usage: "text or json"},
-			&cli.DurationFlag{Name: "wait", Value: recoverWait, Usage: "recover: wait this long for what is left of the last owner"},
+			&cli.StringFlag{Name: "wait", Value: "60s", Usage: "recover: wait this long for what is left of the last owner"},
 		},
 		run: sessionsMain,
 	}
 }
 
 func sessionsMain(p *program, c *call) error {
+	if err := durations(c, "wait"); err != nil {
+		return err
+	}
 	h, err := p.host(c)
 	if err != nil {
 		return err
@@ -218,8 +218,8 @@ func (h *host) recoverSession(ctx context.Context, p *program, c *call, s *store
 		Dir: h.dir, Stream: event.NewStream("", time.Now, nil, n), Store: s, Agents: h.agents, Observer: h.observer(),
 		Children: p.env.forChildren(), Notice: n.line, Command: "xmd sessions recover",
 	}, nil)
-	n.line(fmt.Sprintf("recovering %s: waiting up to %s for what is left of its last owner", route.SessionKey(), c.Duration("wait")))
-	found, err := runner.Recover(ctx, agent, route.SessionKey(), c.Duration("wait"))
+	n.line(fmt.Sprintf("recovering %s: waiting up to %s for what is left of its last owner", route.SessionKey(), waitOf(c, "wait")))
+	found, err := runner.Recover(ctx, agent, route.SessionKey(), waitOf(c, "wait"))
 	if code := signalCode(ctx); code != 0 {
 		return exitCode(code)
 	}
