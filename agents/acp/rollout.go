@@ -105,7 +105,7 @@ func parseRollout(ctx context.Context, r io.Reader, p *Profile) (foundRollout, e
 		if len(line) > 0 && json.Valid(line) {
 			ro.record(line)
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return ro.result(), nil
 		}
 		if err != nil {
@@ -117,11 +117,11 @@ func parseRollout(ctx context.Context, r io.Reader, p *Profile) (foundRollout, e
 // rolloutLine reads one line; one beyond the bound is read over and comes back empty.
 func rolloutLine(b *bufio.Reader) ([]byte, error) {
 	line, err := b.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
+	if !errors.Is(err, bufio.ErrBufferFull) {
 		return line, err
 	}
 	long := append([]byte(nil), line...)
-	for err == bufio.ErrBufferFull {
+	for errors.Is(err, bufio.ErrBufferFull) {
 		line, err = b.ReadSlice('\n')
 		if len(long) <= maxRolloutLine {
 			long = append(long, line...)

@@ -379,3 +379,41 @@ func TestFailureNotices(t *testing.T) {
 		})
 	}
 }
+
+// A list is read to its end; one of another folder names nothing here, and one without an end is none.
+func TestLists(t *testing.T) {
+	page := func(cwd, id, next string) string {
+		return fmt.Sprintf(`{"sessions":[{"sessionId":"x","cwd":"/r"},{"sessionId":%q,"cwd":%q}],"nextCursor":%s}`, id, cwd, next)
+	}
+	for name, c := range map[string]struct {
+		pages []string
+		want  runtime.Listed
+	}{
+		"on the first page":   {[]string{page("/r", "s", `"2"`)}, runtime.ListNames},
+		"on the last page":    {[]string{page("/r", "a", `"2"`), page("/r", "s", `null`)}, runtime.ListNames},
+		"nowhere":             {[]string{page("/r", "a", `"2"`), page("/r", "b", `""`)}, runtime.ListOmits},
+		"of another folder":   {[]string{page("/other", "s", `null`)}, runtime.ListOmits},
+		"the same page again": {[]string{page("/r", "a", `"2"`), page("/r", "b", `"2"`)}, runtime.ListNotOffered},
+		"no list":             {[]string{`{}`}, runtime.ListOmits},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPeer(t, Profile{NoFence: true})
+			p.c.shakes.list = true
+			go func() {
+				p.expect("session/load")
+				p.answer(`{}`)
+				for _, text := range c.pages {
+					p.expect("session/list")
+					p.answer(text)
+				}
+			}()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			o, err := p.c.Open(ctx, "s")
+			if err != nil || o.Listed != c.want {
+				t.Errorf("%+v, %v", o, err)
+			}
+			p.end()
+		})
+	}
+}

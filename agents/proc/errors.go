@@ -32,7 +32,7 @@ type StartError struct {
 // Error names the program, the reason, and what was looked for or found.
 func (e *StartError) Error() string {
 	text := e.Name + " " + e.Reason.Error()
-	if e.Reason != ErrLaunch {
+	if !errors.Is(e.Reason, ErrLaunch) {
 		text = e.Name + " is " + e.Reason.Error()
 	}
 	switch {

@@ -4,6 +4,7 @@ package proc
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -79,7 +80,8 @@ func guard(args []string) int {
 	})
 	dropStreams()
 	if err != nil {
-		errno, _ := err.(syscall.Errno)
+		var errno syscall.Errno
+		_ = errors.As(err, &errno)
 		report(saidFailed, uint64(errno))
 		return exitNoProgram
 	}
@@ -174,7 +176,7 @@ func receive() (command byte, fd int, err error) {
 	oob := make([]byte, unix.CmsgSpace(4))
 	for {
 		n, oobn, err := receiveMessage(b[:], oob)
-		if err == unix.EINTR {
+		if errors.Is(err, unix.EINTR) {
 			continue
 		}
 		if err == nil && n == 0 {

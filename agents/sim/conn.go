@@ -75,7 +75,7 @@ func (c *conn) write(line []byte, flush bool) {
 		c.splitLocked(line)
 		return
 	}
-	c.out.Write(line)
+	_, _ = c.out.Write(line) // bufio keeps the error for Flush
 	if flush {
 		c.flushLocked()
 	}
@@ -102,12 +102,12 @@ func (c *conn) splitLocked(line []byte) {
 	start := 0
 	for i, b := range line {
 		if b&0xC0 == 0x80 { // a continuation byte: what came before it goes out by itself
-			c.out.Write(line[start:i])
+			_, _ = c.out.Write(line[start:i])
 			c.flushLocked()
 			start = i
 		}
 	}
-	c.out.Write(line[start:])
+	_, _ = c.out.Write(line[start:])
 	c.flushLocked()
 }
 

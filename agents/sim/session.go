@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -176,7 +177,7 @@ func (a *agent) delete(r request) (any, *rpcError) {
 		return nil, err
 	}
 	_, _ = a.close(r) // not open is fine
-	if err := a.store.remove(p.SessionID); err == errNoSession {
+	if err := a.store.remove(p.SessionID); errors.Is(err, errNoSession) {
 		return nil, a.missing(p.SessionID)
 	} else if err != nil {
 		return nil, internal(err)

@@ -77,7 +77,7 @@ func lex(s *source) ([]lexer.Token, *Error) {
 		t, err := l.Next()
 		var bad *file.Error
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return list, nil
 		case errors.As(err, &bad):
 			return list, lexError(s, list, bad)

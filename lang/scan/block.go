@@ -196,7 +196,7 @@ func (s *Scanner) openContainer(c, body cursor, ind int, inPara bool) (cursor, b
 	body.pos, body.col = p+width, body.col+width
 	after, blanks := s.skip(body, anyIndent)
 	if empty || blanks > codeIndent {
-		after, blanks = s.skip(body, 1)
+		after, _ = s.skip(body, 1)
 		blanks = 1
 	}
 	s.stack = append(s.stack, container{indent: ind + width + blanks, empty: empty})

@@ -172,17 +172,6 @@ func TestClockGoingBackwards(t *testing.T) {
 	}
 }
 
-func kinds(t *testing.T, s *store.Store) (all string) {
-	t.Helper()
-	for r, err := range s.Records(ctx, "r", 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all += r.Kind
-	}
-	return all
-}
-
 func TestConcurrentUse(t *testing.T) {
 	s := fresh(t)
 	if err := s.BeginRun(ctx, store.Run{ID: "r"}); err != nil {
