@@ -4,6 +4,7 @@ import (
 	"xmd/lang/diag"
 	"xmd/lang/expr"
 	"xmd/lang/resolve"
+	"xmd/lang/schema"
 )
 
 // Span is a half-open range of byte offsets in the plan's source.
@@ -15,6 +16,9 @@ type Plan struct {
 	Digest string // SHA-256 (hex) of the canonical form: what is rendered and done, not how the tags were spaced
 	Inputs Inputs
 	Body   []Node
+
+	Returns *schema.Schema // the document is a value of this schema; nil: it is text
+	Regions bool           // the document has Output regions: only they are written
 }
 
 // Inputs are what a document takes from outside.
@@ -77,19 +81,24 @@ type Prompt struct {
 	As           string // "": the reply renders in place
 	ThrowOnError bool
 	ThrowIf      Arg  // throwOnError as an expression; else not given
-	Throws       bool // the place throws: inside a captured body, with as, or ThrowOnError
+	Throws       bool // the place throws: inside a captured body or a Try, with as, or ThrowOnError
 	Wraps        bool // Body holds nodes that act
+	Schema       SchemaArg
+	Retries      Arg    // not given: 2
+	TimeoutMS    int64  // 0: none
+	Resend       string // "auto": the author's consent to a second sending; "": ask
 }
 
-// Agent pins the agent for its body. Self-closing (no Body): checks availability only.
+// Agent pins the agent, and its model, effort and mode, for its body. Self-closing (no Body): checks availability only.
 type Agent struct {
 	Step
-	Name Arg
-	Body []Node
-	Self bool
+	Name                Arg
+	Model, Effort, Mode Arg
+	Body                []Node
+	Self                bool
 }
 
-// Session pins the session for its body.
+// Session pins the session for its body. Without a Name it is a fresh unnamed session each time it is entered.
 type Session struct {
 	Step
 	Name Arg
