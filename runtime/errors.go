@@ -33,6 +33,13 @@ const (
 	KindCancelled   Kind = "cancelled"            // signal, closed stdout
 )
 
+// Kinds are all kinds, by exit code.
+var Kinds = []Kind{
+	KindFailed, KindTimeout, KindDivergence, KindStore, KindUsage, KindInvalid, KindWaiting, KindUnavailable, KindNotSignedIn,
+	KindMissing, KindEmpty, KindMismatch, KindUnasserted, KindUnconfirmed, KindCouldNot, KindBusy, KindRecovery, KindUnsupported,
+	KindRoute, KindLimit, KindRefused, KindCancelled,
+}
+
 // ExitCode is the process exit code for an error of this kind; cancellations choose their own by signal.
 func (k Kind) ExitCode() int {
 	switch k {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"xmd/agents/proc"
 	"xmd/runtime/event"
 )
+
+var update = flag.Bool("update", false, "rewrite generated pages and the output in scripts")
 
 // TestMain makes the test binary be xmd where xmd would start itself: as a guardian, and as the agent sim.
 func TestMain(m *testing.M) {
@@ -38,6 +41,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
