@@ -114,7 +114,6 @@ func (w way) agent(version string) runtime.Agent {
 			Executable:  w.executable,
 			RejectEnds:  p.Driver.RejectEnds,
 			ConfirmList: p.Confirm,
-			BusyWait:    p.BusyWait,
 		},
 	})
 }

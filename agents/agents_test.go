@@ -45,71 +45,75 @@ func (m *machine) registry() *Registry {
 	return New(Options{Env: m.env, Config: m.cfg, Self: "/opt/xmd"})
 }
 
+type lookupCase struct {
+	programs []string
+	setup    func(*machine)
+	agent    string
+	argv     []string // BIN/ is the folder of the programs
+	env      []string
+	version  []string
+	fetches  string
+}
+
+var lookupCases = map[string]lookupCase{
+	"codex, all on PATH": {
+		[]string{"codex", "codex-acp", "npx"}, nil, "codex",
+		[]string{"BIN/codex-acp"}, []string{"INITIAL_AGENT_MODE=read-only", "CODEX_PATH=BIN/codex"}, []string{"BIN/codex", "--version"}, "",
+	},
+	"codex, adapter by npx": {
+		[]string{"codex", "npx"}, nil, "codex",
+		[]string{"BIN/npx", "--yes", "@agentclientprotocol/codex-acp@2.6.0"}, []string{"CODEX_PATH=BIN/codex"}, []string{"BIN/codex", "--version"}, "@agentclientprotocol/codex-acp@2.6.0",
+	},
+	"codex named by the environment": {
+		[]string{"codex", "codex-acp", "other/codex"}, func(m *machine) { m.env = append(m.env, "CODEX_PATH="+m.at("other/codex")) }, "codex",
+		[]string{"BIN/codex-acp"}, []string{"CODEX_PATH=BIN/other/codex"}, []string{"BIN/other/codex", "--version"}, "",
+	},
+	"codex named by the configuration": {
+		[]string{"codex", "codex-acp", "other/codex"}, func(m *machine) {
+			m.env = append(m.env, "CODEX_PATH=/nowhere")
+			m.cfg = map[string]Custom{"codex": {Executable: m.at("other/codex"), Env: map[string]string{"CODEX_HOME": "/my/home"}, Args: []string{"--more"}}}
+		}, "codex",
+		[]string{"BIN/codex-acp", "--more"}, []string{"CODEX_PATH=BIN/other/codex", "CODEX_HOME=/my/home"}, []string{"BIN/other/codex", "--version"}, "",
+	},
+	"claude named by the configuration's environment": {
+		[]string{"claude", "claude-agent-acp", "other/claude"}, func(m *machine) {
+			m.cfg = map[string]Custom{"claude": {Env: map[string]string{"CLAUDE_CODE_EXECUTABLE": m.at("other/claude")}}}
+		}, "claude",
+		[]string{"BIN/claude-agent-acp"}, []string{"CLAUDE_CODE_EXECUTABLE=BIN/other/claude"}, []string{"BIN/other/claude", "--version"}, "",
+	},
+	"claude, another adapter": {
+		[]string{"claude", "my-acp"}, func(m *machine) { m.cfg = map[string]Custom{"claude": {Command: "my-acp"}} }, "claude",
+		[]string{"BIN/my-acp"}, []string{"CLAUDE_CODE_EXECUTABLE=BIN/claude"}, []string{"BIN/claude", "--version"}, "",
+	},
+	"npx has it already": {
+		[]string{"claude", "npx"}, func(m *machine) {
+			dir := filepath.Join(envValue(m.env, "HOME"), ".npm/_npx/abc/node_modules/@agentclientprotocol/claude-agent-acp")
+			writeJSON(m.t, filepath.Join(dir, "package.json"), map[string]string{"name": "@agentclientprotocol/claude-agent-acp", "version": "0.101.0"})
+		}, "claude",
+		[]string{"BIN/npx", "--yes", "@agentclientprotocol/claude-agent-acp@0.101.0"}, nil, []string{"BIN/claude", "--version"}, "",
+	},
+	"npx has another version": {
+		[]string{"claude", "npx"}, func(m *machine) {
+			dir := filepath.Join(m.bin, "cache/_npx/abc/node_modules/@agentclientprotocol/claude-agent-acp")
+			writeJSON(m.t, filepath.Join(dir, "package.json"), map[string]string{"name": "@agentclientprotocol/claude-agent-acp", "version": "0.49.0"})
+			m.env = append(m.env, "npm_config_cache="+m.at("cache"))
+		}, "claude",
+		[]string{"BIN/npx", "--yes", "@agentclientprotocol/claude-agent-acp@0.101.0"}, nil, []string{"BIN/claude", "--version"}, "@agentclientprotocol/claude-agent-acp@0.101.0",
+	},
+	"sim": {
+		nil, func(m *machine) { m.env = append(m.env, "XMD_SIM_SCRIPT=/s.xmd", "XMD_AGENT=codex") }, "sim",
+		[]string{"/opt/xmd", "sim"}, []string{"XMD_SIM_SCRIPT=/s.xmd"}, nil, "",
+	},
+	"an agent of the configuration": {
+		[]string{"mine"}, func(m *machine) {
+			m.cfg = map[string]Custom{"mine": {Command: "mine", Args: []string{"--acp"}, Env: map[string]string{"B": "2", "A": "1"}, Version: []string{"mine", "-V"}}}
+		}, "mine",
+		[]string{"BIN/mine", "--acp"}, []string{"A=1", "B=2"}, []string{"mine", "-V"}, "",
+	},
+}
+
 func TestLookup(t *testing.T) {
-	for name, c := range map[string]struct {
-		programs []string
-		setup    func(*machine)
-		agent    string
-		argv     []string // BIN/ is the folder of the programs
-		env      []string
-		version  []string
-		fetches  string
-	}{
-		"codex, all on PATH": {
-			[]string{"codex", "codex-acp", "npx"}, nil, "codex",
-			[]string{"BIN/codex-acp"}, []string{"INITIAL_AGENT_MODE=read-only", "CODEX_PATH=BIN/codex"}, []string{"BIN/codex", "--version"}, "",
-		},
-		"codex, adapter by npx": {
-			[]string{"codex", "npx"}, nil, "codex",
-			[]string{"BIN/npx", "--yes", "@agentclientprotocol/codex-acp@2.6.0"}, []string{"CODEX_PATH=BIN/codex"}, []string{"BIN/codex", "--version"}, "@agentclientprotocol/codex-acp@2.6.0",
-		},
-		"codex named by the environment": {
-			[]string{"codex", "codex-acp", "other/codex"}, func(m *machine) { m.env = append(m.env, "CODEX_PATH="+m.at("other/codex")) }, "codex",
-			[]string{"BIN/codex-acp"}, []string{"CODEX_PATH=BIN/other/codex"}, []string{"BIN/other/codex", "--version"}, "",
-		},
-		"codex named by the configuration": {
-			[]string{"codex", "codex-acp", "other/codex"}, func(m *machine) {
-				m.env = append(m.env, "CODEX_PATH=/nowhere")
-				m.cfg = map[string]Custom{"codex": {Executable: m.at("other/codex"), Env: map[string]string{"CODEX_HOME": "/my/home"}, Args: []string{"--more"}}}
-			}, "codex",
-			[]string{"BIN/codex-acp", "--more"}, []string{"CODEX_PATH=BIN/other/codex", "CODEX_HOME=/my/home"}, []string{"BIN/other/codex", "--version"}, "",
-		},
-		"claude named by the configuration's environment": {
-			[]string{"claude", "claude-agent-acp", "other/claude"}, func(m *machine) {
-				m.cfg = map[string]Custom{"claude": {Env: map[string]string{"CLAUDE_CODE_EXECUTABLE": m.at("other/claude")}}}
-			}, "claude",
-			[]string{"BIN/claude-agent-acp"}, []string{"CLAUDE_CODE_EXECUTABLE=BIN/other/claude"}, []string{"BIN/other/claude", "--version"}, "",
-		},
-		"claude, another adapter": {
-			[]string{"claude", "my-acp"}, func(m *machine) { m.cfg = map[string]Custom{"claude": {Command: "my-acp"}} }, "claude",
-			[]string{"BIN/my-acp"}, []string{"CLAUDE_CODE_EXECUTABLE=BIN/claude"}, []string{"BIN/claude", "--version"}, "",
-		},
-		"npx has it already": {
-			[]string{"claude", "npx"}, func(m *machine) {
-				dir := filepath.Join(envValue(m.env, "HOME"), ".npm/_npx/abc/node_modules/@agentclientprotocol/claude-agent-acp")
-				writeJSON(m.t, filepath.Join(dir, "package.json"), map[string]string{"name": "@agentclientprotocol/claude-agent-acp", "version": "0.101.0"})
-			}, "claude",
-			[]string{"BIN/npx", "--yes", "@agentclientprotocol/claude-agent-acp@0.101.0"}, nil, []string{"BIN/claude", "--version"}, "",
-		},
-		"npx has another version": {
-			[]string{"claude", "npx"}, func(m *machine) {
-				dir := filepath.Join(m.bin, "cache/_npx/abc/node_modules/@agentclientprotocol/claude-agent-acp")
-				writeJSON(m.t, filepath.Join(dir, "package.json"), map[string]string{"name": "@agentclientprotocol/claude-agent-acp", "version": "0.49.0"})
-				m.env = append(m.env, "npm_config_cache="+m.at("cache"))
-			}, "claude",
-			[]string{"BIN/npx", "--yes", "@agentclientprotocol/claude-agent-acp@0.101.0"}, nil, []string{"BIN/claude", "--version"}, "@agentclientprotocol/claude-agent-acp@0.101.0",
-		},
-		"sim": {
-			nil, func(m *machine) { m.env = append(m.env, "XMD_SIM_SCRIPT=/s.xmd", "XMD_AGENT=codex") }, "sim",
-			[]string{"/opt/xmd", "sim"}, []string{"XMD_SIM_SCRIPT=/s.xmd"}, nil, "",
-		},
-		"an agent of the configuration": {
-			[]string{"mine"}, func(m *machine) {
-				m.cfg = map[string]Custom{"mine": {Command: "mine", Args: []string{"--acp"}, Env: map[string]string{"B": "2", "A": "1"}, Version: []string{"mine", "-V"}}}
-			}, "mine",
-			[]string{"BIN/mine", "--acp"}, []string{"A=1", "B=2"}, []string{"mine", "-V"}, "",
-		},
-	} {
+	for name, c := range lookupCases {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t, c.programs...)
 			if c.setup != nil {
@@ -298,6 +302,9 @@ func TestTable(t *testing.T) {
 		}
 		if p.CLI.Command != "" && (p.Points == "" || p.CLI.Package == "" || p.Version == nil || d.SignIn == "" || p.Adapter.Tested == "") {
 			t.Errorf("%s is behind an adapter and lacks something: %+v", p.Name, p)
+		}
+		if d.NoticeWithoutID && len(d.Harmless) == 0 {
+			t.Errorf("%s: every notice would fail its turn", p.Name)
 		}
 		if d.Meta != nil && !json.Valid(d.Meta) {
 			t.Errorf("%s: _meta is no JSON", p.Name)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"xmd/agents/acp"
 	"xmd/agents/proc"
@@ -344,6 +345,12 @@ func homeOf(t *testing.T, name, id string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var first struct{ Payload struct{ ID string } }
+	line, _, _ := bytes.Cut(data, []byte("\n"))
+	if err := json.Unmarshal(line, &first); err != nil || first.Payload.ID == "" {
+		t.Fatalf("the recorded rollout has no id: %v", err)
+	}
+	data = bytes.ReplaceAll(data, []byte(first.Payload.ID), []byte(id)) // rollouts and frames are not always of one recording
 	if what == "emptied" {
 		data, _, _ = bytes.Cut(data, []byte("\n"))
 	}
@@ -361,8 +368,10 @@ func homeOf(t *testing.T, name, id string) string {
 func TestRecordedFrames(t *testing.T) {
 	files, err := filepath.Glob("agenttest/testdata/frames/*.jsonl")
 	if err != nil || len(files) == 0 {
-		t.Skip("nothing is recorded")
+		t.Fatal("nothing is recorded")
 	}
+	more, _ := filepath.Glob("testdata/recorded/*.jsonl") // what the suite's cases do not do
+	files = append(files, more...)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -395,7 +404,13 @@ func TestRecordedFrames(t *testing.T) {
 			}
 			defer c.Close(context.Background())
 			var got strings.Builder
-			opened, err := c.Open(t.Context(), s.load)
+			opening := t.Context()
+			if strings.HasSuffix(name, "busy") { // a recording refuses once
+				var stop context.CancelFunc
+				opening, stop = context.WithTimeout(opening, time.Second)
+				defer stop()
+			}
+			opened, err := c.Open(opening, s.load)
 			if err != nil {
 				fmt.Fprintf(&got, "open: error [%s] %v\n", runtime.KindOf(err), err)
 			} else {

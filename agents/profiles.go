@@ -16,11 +16,10 @@ type Profile struct {
 	CLI       Program // the person's own program behind the adapter; zero: the adapter is the agent
 	Points    string  // the environment variable that points the adapter at the CLI
 	Env       []string
-	Version   []string      // arguments with which the CLI prints its version; nil: the handshake tells it
-	Unasked   string        // what it does without asking in the mode xmd starts it in
-	Confirm   bool          // its own session list may confirm identity
-	BusyWait  time.Duration // how long to wait when it says the conversation is open elsewhere; 0: not at all
-	Own       bool          // xmd itself: found without looking, and given XMD_SIM_* of the environment
+	Version   []string // arguments with which the CLI prints its version; nil: the handshake tells it
+	Unasked   string   // what it does without asking in the mode xmd starts it in
+	Confirm   bool     // its own session list may confirm identity
+	Own       bool     // xmd itself: found without looking, and given XMD_SIM_* of the environment
 	Driver    acp.Profile
 }
 
@@ -39,13 +38,12 @@ const rawMessages = `{"claudeCode":{"emitRawSDKMessages":[{"type":"system","subt
 var profiles = []Profile{
 	{
 		Name: "codex", Shown: "Codex", Transport: "acp",
-		Adapter:  Program{Command: "codex-acp", Package: "@agentclientprotocol/codex-acp", Tested: "2.6.0"},
-		CLI:      Program{Command: "codex", Package: "@openai/codex"},
-		Points:   "CODEX_PATH",
-		Env:      []string{"INITIAL_AGENT_MODE=read-only"},
-		Version:  []string{"--version"},
-		Unasked:  "shell commands, in a sandbox that can neither write nor reach the network",
-		BusyWait: 90 * time.Second, // its own programs let go of a conversation up to a minute after they were left
+		Adapter: Program{Command: "codex-acp", Package: "@agentclientprotocol/codex-acp", Tested: "2.6.0"},
+		CLI:     Program{Command: "codex", Package: "@openai/codex"},
+		Points:  "CODEX_PATH",
+		Env:     []string{"INITIAL_AGENT_MODE=read-only"},
+		Version: []string{"--version"},
+		Unasked: "shell commands, in a sandbox that can neither write nor reach the network",
 		Driver: acp.Profile{
 			StartLimit: 30 * time.Second,
 			EOFWait:    6 * time.Second, // leaves after 2 to 4.2 s
@@ -56,6 +54,7 @@ var profiles = []Profile{
 				"<turn_aborted>", "<user_shell_command>", "<subagent_notification>", "<skill>", "<recommended_plugins>"},
 			Missing:         []acp.Shape{{Code: -32603, Member: "data.details", Prefix: "no rollout found for thread id "}},
 			Busy:            []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},
+			BusyWait:        90 * time.Second, // its own programs let go of a conversation up to a minute after they were left
 			SignIn:          "run `codex login`",
 			RejectEnds:      true,
 			NoticeWithoutID: true,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"os"
-	"time"
 )
 
 // Agents finds agents by the name used in a document. Package agents implements it. Safe for concurrent use.
@@ -32,13 +31,12 @@ type AgentInfo struct {
 	Home      string // the provider home looked in, for messages; may be empty
 	Command   []string
 
-	VersionArgv []string      // prints the version of the CLI that really changes; nil: the handshake tells it
-	VersionEnv  []string      // environment for VersionArgv; nil: the same as the agent's
-	Executable  string        // the file whose digest tells builds apart; "": none
-	RejectEnds  bool          // refusing a permission ends the agent's turn
-	ConfirmList bool          // the provider's own session list may confirm identity
-	ConfirmLoad bool          // a load that succeeded confirms identity (Gemini)
-	BusyWait    time.Duration // how long to wait when the agent says the conversation is open elsewhere; 0: not at all
+	VersionArgv []string // prints the version of the CLI that really changes; nil: the handshake tells it
+	VersionEnv  []string // environment for VersionArgv; nil: the same as the agent's
+	Executable  string   // the file whose digest tells builds apart; "": none
+	RejectEnds  bool     // refusing a permission ends the agent's turn
+	ConfirmList bool     // the provider's own session list may confirm identity
+	ConfirmLoad bool     // a load that succeeded confirms identity (Gemini)
 }
 
 // StartOptions are what a start needs from the runtime.
@@ -123,7 +121,8 @@ type Turn struct {
 	// Sink receives what the agent does, on the connection's reader, in wire order; the pipe is the flow control. It must not
 	// call the connection. Strings in an Update are valid after the call.
 	Sink func(Update)
-	// Ask decides one permission request; called from a goroutine of its own, while updates may go on. A nil Ask refuses.
+	// Ask decides one permission request; called from a goroutine of its own, while updates may go on. It returns when its ctx
+	// ends, for Prompt waits for it. A nil Ask refuses.
 	Ask func(ctx context.Context, req PermissionRequest) bool
 }
 

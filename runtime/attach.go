@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"xmd/runtime/event"
 	"xmd/runtime/store"
@@ -142,7 +141,7 @@ func (r *Runner) start(ctx context.Context, s *session, at event.At) error {
 
 // open loads the recorded conversation or makes a new one. A new one's id is locked and recorded before any prompt.
 func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (Opened, error) {
-	opened, err := r.openWaiting(ctx, s, id)
+	opened, err := s.conn.Open(ctx, id)
 	if err != nil && id != "" && s.route == nil && KindOf(err) == KindMissing {
 		// Opened once, never accepted a turn, and gone: agents keep nothing before the first turn. A new one replaces nothing.
 		if err := s.native.Close(); err != nil {
@@ -160,31 +159,6 @@ func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (
 		return opened, nil
 	}
 	return opened, r.recordOpened(ctx, s, opened, at)
-}
-
-// busyPoll is how often an agent that said "open elsewhere" is asked again.
-const busyPoll = time.Second
-
-// openWaiting opens, and where the agent says that the conversation is open elsewhere waits for it, bounded, saying so.
-func (r *Runner) openWaiting(ctx context.Context, s *session, id string) (Opened, error) {
-	opened, err := s.conn.Open(ctx, id)
-	if s.info.BusyWait == 0 || KindOf(err) != KindBusy {
-		return opened, err
-	}
-	r.notice(fmt.Sprintf("%s has session %q open elsewhere; waiting up to %s for it.", s.info.Shown, s.shown(), s.info.BusyWait))
-	end := time.After(s.info.BusyWait)
-	for {
-		select {
-		case <-ctx.Done():
-			return opened, asError(context.Cause(ctx))
-		case <-end:
-			return opened, err
-		case <-time.After(busyPoll):
-		}
-		if opened, err = s.conn.Open(ctx, id); KindOf(err) != KindBusy {
-			return opened, err
-		}
-	}
 }
 
 func (r *Runner) recordOpened(ctx context.Context, s *session, opened Opened, at event.At) error {

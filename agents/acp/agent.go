@@ -21,7 +21,7 @@ type Config struct {
 	Profile Profile
 	// Env is added to the environment of StartOptions, KEY=value.
 	Env []string
-	// Version is xmd's own, as it introduces itself.
+	// Version is xmd's own, as it introduces itself; "" is "dev".
 	Version string
 	// Fetches is a package that npx has to download before the agent starts; then it is said, and only the caller's
 	// context bounds the start. "" is none.
@@ -47,7 +47,7 @@ func (a *Agent) Start(ctx context.Context, o runtime.StartOptions) (runtime.Conn
 	if a.o.Fetches != "" && o.Notice != nil {
 		o.Notice(fmt.Sprintf("The adapter of %s is not installed: npx downloads %s.", a.o.Info.Shown, a.o.Fetches))
 	}
-	c := &conn{p: &a.o.Profile, info: a.o.Info, root: o.Root, env: a.environment(o.Env)}
+	c := &conn{p: &a.o.Profile, info: a.o.Info, root: o.Root, env: a.environment(o.Env), notice: o.Notice}
 	if ctx.Err() != nil {
 		return nil, c.cancelled(ctx)
 	}
@@ -99,6 +99,9 @@ func (c *conn) initialize(ctx context.Context, version string, limited bool) err
 		shake, stop = context.WithTimeout(ctx, c.p.StartLimit)
 	}
 	defer stop()
+	if version == "" {
+		version = "dev"
+	}
 	result, err := c.wire.Call(shake, "initialize", initializeParams{
 		ProtocolVersion: 1,
 		ClientInfo:      implementation{"xmd", "xmd", version},

@@ -36,6 +36,7 @@ type conn struct {
 	proc   process
 	wire   *wire.Conn
 	shakes handshake
+	notice func(string) // what a person should know while waiting; may be nil
 
 	// mu guards what the reader looks at. A reader that waits for it delays only itself.
 	mu      sync.Mutex

@@ -60,9 +60,12 @@ func (c *conn) newError(ctx context.Context, err error) *runtime.Error {
 	return c.fail(runtime.KindUnavailable, "%s could not open a conversation: %w", c.info.Shown, c.reason(err))
 }
 
-// loadError classifies why a conversation could not be loaded. Only what the profile knows exactly means that it is gone.
+// loadError classifies why a conversation could not be loaded. Only what the profile knows exactly means that it is gone; a
+// deadline that ends the wait for another process leaves it busy.
 func (c *conn) loadError(ctx context.Context, id string, err error) *runtime.Error {
-	if ctx.Err() != nil {
+	var e *wire.Error
+	busy := errors.As(err, &e) && fitsAny(c.p.Busy, e)
+	if ctx.Err() != nil && !(busy && errors.Is(ctx.Err(), context.DeadlineExceeded)) {
 		return c.cancelled(ctx)
 	}
 	if e := c.signIn(err); e != nil {
@@ -71,10 +74,9 @@ func (c *conn) loadError(ctx context.Context, id string, err error) *runtime.Err
 	if errors.Is(err, errLoadSilent) {
 		return c.retry(c.fail(runtime.KindCouldNot, "%s did not load conversation %s: nothing came for %s", c.info.Shown, id, c.p.loadLimit()))
 	}
-	var e *wire.Error
-	if errors.As(err, &e) {
+	if e != nil {
 		switch {
-		case fitsAny(c.p.Busy, e):
+		case busy:
 			return c.retry(c.fail(runtime.KindBusy, "%s has conversation %s open in another process", c.info.Shown, id))
 		case fitsAny(c.p.Missing, e):
 			return c.missing(id)

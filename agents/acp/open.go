@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"sync"
 	"time"
@@ -85,8 +86,7 @@ func (c *conn) load(ctx context.Context, id string) (runtime.Opened, error) {
 	if !c.shakes.load {
 		return runtime.Opened{}, c.unsupported("session/load")
 	}
-	l := &loading{past: past{p: c.p}, fence: c.p.Fence, fenced: make(chan struct{})}
-	result, err := c.loadCall(ctx, id, l)
+	l, result, err := c.loadFreed(ctx, id)
 	if err != nil {
 		c.stopLoading()
 		return runtime.Opened{}, c.loadError(ctx, id, err)
@@ -104,6 +104,27 @@ func (c *conn) load(ctx context.Context, id string) (runtime.Opened, error) {
 		return runtime.Opened{}, c.cancelled(ctx)
 	}
 	return opened, nil
+}
+
+// loadFreed loads, and loads again while another process has the conversation open, as long as the profile waits for that.
+func (c *conn) loadFreed(ctx context.Context, id string) (*loading, json.RawMessage, error) {
+	until := time.Now().Add(c.p.BusyWait)
+	for try := 1; ; try++ {
+		l := &loading{past: past{p: c.p}, fence: c.p.Fence, fenced: make(chan struct{})}
+		result, err := c.loadCall(ctx, id, l)
+		var e *wire.Error
+		if err == nil || !errors.As(err, &e) || !fitsAny(c.p.Busy, e) || !time.Now().Add(busyPause).Before(until) {
+			return l, result, err
+		}
+		if try == 1 && c.notice != nil {
+			c.notice(fmt.Sprintf("%s has this conversation open in another process; waiting up to %s until it is free.", c.info.Shown, c.p.BusyWait))
+		}
+		select {
+		case <-time.After(busyPause):
+		case <-ctx.Done():
+			return l, nil, err
+		}
+	}
 }
 
 // loadCall sends the load and waits as long as anything comes.

@@ -32,6 +32,8 @@ type Profile struct {
 
 	Missing []Shape // errors of a load that mean: no such conversation
 	Busy    []Shape // errors of a load that mean: open in another process
+	// BusyWait is how long a load waits for the other process, saying so; 0: it is busy at once.
+	BusyWait time.Duration
 
 	SignIn     string // what the person does to sign in: "run `x login`"
 	RejectEnds bool   // refusing a permission ends the turn
@@ -61,6 +63,8 @@ const (
 	DefaultEOFWait = 3 * time.Second
 	// quiet is the silence that stands for a fence that does not come.
 	quiet = 2 * time.Second
+	// busyPause lies between two loads of a busy conversation.
+	busyPause = 2 * time.Second
 	// cancelWait bounds the wait for the end of a cancelled turn.
 	cancelWait = 10 * time.Second
 )

@@ -417,3 +417,59 @@ func TestLists(t *testing.T) {
 		})
 	}
 }
+
+const busyAnswer = `{"id":%s,"error":{"code":-32600,"message":"busy","data":{"reason":"thread_active_writer"}}}`
+
+// A conversation that is open elsewhere is waited for, said once, and loaded when it is free.
+func TestBusyIsWaitedFor(t *testing.T) {
+	busy := Profile{NoFence: true, BusyWait: 90 * time.Second, Busy: []Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}}}
+	for name, c := range map[string]struct {
+		refusals int
+		limit    time.Duration // of the caller; 0: none
+		kind     runtime.Kind
+		took     time.Duration
+	}{
+		"freed":              {3, 0, "", 3 * busyPause},
+		"never":              {1000, 0, runtime.KindBusy, 88 * time.Second},
+		"the caller's limit": {1000, 5 * time.Second, runtime.KindBusy, 5 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPeer(t, busy)
+				var said []string
+				p.c.notice = func(s string) { said = append(said, s) }
+				ctx, cancel := context.WithCancel(t.Context())
+				if c.limit > 0 {
+					ctx, cancel = context.WithTimeout(t.Context(), c.limit)
+				}
+				defer cancel()
+				go func() {
+					for range c.refusals {
+						if _, err := p.in.Peek(1); err != nil {
+							return
+						}
+						p.expect("session/load")
+						p.say(fmt.Sprintf(busyAnswer, p.last))
+					}
+					p.expect("session/load")
+					p.update(userChunk)
+					p.answer(`{}`)
+				}()
+				start := time.Now()
+				o, err := p.c.Open(ctx, "s")
+				if took := time.Since(start); took != c.took {
+					t.Errorf("took %s, want %s", took, c.took)
+				}
+				if len(said) != 1 || !strings.Contains(said[0], "another process") {
+					t.Errorf("said %q", said)
+				}
+				if c.kind != "" {
+					wantKind(t, err, c.kind)
+				} else if err != nil || o.History.UserTurns != 1 {
+					t.Errorf("%+v, %v", o, err)
+				}
+				p.end()
+			})
+		})
+	}
+}

@@ -97,7 +97,7 @@ func (p Program) npmCI(ctx context.Context, dir string) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("npm ci: %w: %s", err, lastLines(out.String(), 5))
+		return fmt.Errorf("npm ci: %w: %s", err, gist(out.String()))
 	}
 	return nil
 }
@@ -124,10 +124,15 @@ func (p Program) publish(cache, tmp string) error {
 	return err
 }
 
-func lastLines(text string, n int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if len(lines) > n {
-		lines = lines[len(lines)-n:]
+// gist is what npm says in its first lines that say anything; its last ones
+// only point at usage and log files.
+func gist(text string) string {
+	var said []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "npm error"))
+		if line != "" && len(said) < 4 {
+			said = append(said, line)
+		}
 	}
-	return strings.Join(lines, " | ")
+	return strings.Join(said, " | ")
 }

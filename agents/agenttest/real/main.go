@@ -4,15 +4,24 @@
 // installed one after another into a cache outside the clone, each in a folder
 // named by the digest of its lock file, so raising a pin makes a new folder and
 // an unchanged one costs nothing. Arguments name the programs to install; none
-// means all of them.
+// means all of them, and that the evidence of an earlier run is forgotten.
+//
+//	real [PROGRAM…]       installs
+//	real evidence FILE    writes the table of what the tests showed since
 //
 // Progress goes to stderr. programs.json in the cache says what was installed
 // where; a program that could not be installed is in it with the reason, and
 // the exit status is still 0: what depends on it reports "not run".
+//
+// To raise a pin, change package.json, run `npm install --package-lock-only` in
+// its folder and change the version in agenttest's programs.go. The locks name no
+// addresses. Packages for other platforms that npm did not find are written in by
+// hand without a digest: npm ci wants every optional dependency in the lock.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -31,7 +40,30 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, names []string) error {
+func run(ctx context.Context, args []string) error {
+	switch {
+	case len(args) == 2 && args[0] == "evidence":
+		return writeEvidence(args[1])
+	case len(args) == 0:
+		if err := agenttest.ClearEvidence(); err != nil {
+			return err
+		}
+	}
+	return installAll(ctx, args)
+}
+
+func writeEvidence(file string) error {
+	rows, err := agenttest.ReadEvidence()
+	if err != nil {
+		return err
+	}
+	if len(rows) == 0 {
+		return errors.New("there is no evidence: run the tests with XMD_REAL=1 first")
+	}
+	return os.WriteFile(file, []byte(agenttest.EvidenceTable(rows)), 0o644)
+}
+
+func installAll(ctx context.Context, names []string) error {
 	for _, name := range names {
 		if _, err := agenttest.FindProgram(name); err != nil {
 			return err

@@ -1,0 +1,182 @@
+package agenttest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"xmd/agents"
+	"xmd/agents/agenttest/model"
+)
+
+const (
+	tell = "Please remember this: the codeword is ZEBRA. Answer with OK."
+	ask  = "Which codeword did I give you at the start?"
+)
+
+// Codex is real Codex of that version over its adapter; the test is skipped as not run if it is not installed.
+func Codex(version string) Target {
+	return Target{
+		Name:   "codex " + version,
+		Model:  startModel,
+		At:     realAgent("codex", version, CodexEnv),
+		Script: codexScript(),
+		Store: Store{
+			Locks:   true,
+			Unknown: otherID,
+			Remove:  func(t testing.TB, p Place, id string) { t.Helper(); remove(t, Rollout(t, p, id)) },
+			Empty:   func(t testing.TB, p Place, id string) *Reach { t.Helper(); CutRollout(t, p, id); return nil },
+			Swap:    func(t testing.TB, p Place, id string) *Reach { t.Helper(); swapRollout(t, p, id); return nil },
+		},
+	}
+}
+
+// Claude is real Claude of that version over its adapter; the test is skipped as not run if it is not installed.
+func Claude(version string) Target {
+	return Target{
+		Name:   "claude " + version,
+		Model:  startModel,
+		At:     realAgent("claude", version, ClaudeEnv),
+		Script: modelScript(),
+		Store: Store{
+			Unknown: otherID,
+			Remove:  func(t testing.TB, p Place, id string) { t.Helper(); remove(t, claudeFile(t, p, id)) },
+			Swap:    func(t testing.TB, p Place, id string) *Reach { t.Helper(); swapClaude(t, p, id); return nil },
+			Swapped: SwapListed,
+		},
+	}
+}
+
+func startModel(t testing.TB) string {
+	t.Helper()
+	s, err := model.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() }) // nobody is left to answer
+	return s.URL()
+}
+
+func realAgent(name, version string, environ func(Place, string) ([]string, error)) func(testing.TB, Place) Reach {
+	return func(t testing.TB, p Place) Reach {
+		t.Helper()
+		env, err := environ(p, version)
+		if err != nil {
+			t.Skipf("not run: %v", err)
+		}
+		a, err := agents.New(agents.Options{Env: env}).Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Reach{Agent: a, Env: env}
+	}
+}
+
+// modelScript is what the scripted model understands behind any agent.
+func modelScript() Script {
+	return Script{
+		Tell: tell, Told: "OK, I will remember.",
+		Ask: ask, Knows: "CODEWORD=ZEBRA",
+		Stream: "STREAM 5", Streamed: "chunk 1 chunk 2 chunk 3 chunk 4 chunk 5 ",
+		Think: "THINK a thought\nSAY done", Thought: "a thought",
+		Tool: "RUN echo from-the-tool", ToolSays: "from-the-tool",
+		Permit:  func(file string) string { return "ASK touch " + file + " && echo made" },
+		Makes:   true,
+		Allowed: "made",
+		Slow:    "SLOW 200\nSTREAM 500",
+		Fail:    "HTTP 500", Failed: "temporary",
+		Stay: func(file string) []string {
+			return []string{"SAY I will run it now.\nASK touch " + file + " && tail -f /dev/null"}
+		},
+		StayFiles: true,
+	}
+}
+
+// codexScript differs in what Codex makes of a plain echo: nothing is announced for it.
+func codexScript() Script {
+	s := modelScript()
+	s.Tool, s.ToolSays = "RUN ls /", "usr"
+	return s
+}
+
+// Sim is the scripted agent: this binary itself, whose TestMain is Main. Faults are those of `xmd sim`.
+func Sim(faults ...string) Target {
+	say := strings.Join(append([]string{"sim"}, faults...), " ")
+	return Target{
+		Name: say,
+		At:   func(t testing.TB, p Place) Reach { t.Helper(); return simAt(t, p, faults...) },
+		Script: Script{
+			Tell: tell, Told: "turn 1: " + tell,
+			Ask: ask, Knows: "ZEBRA",
+			Stream: "CHUNKS 5 10", Streamed: strings.Repeat("xxxxxxxxx\n", 5),
+			Think: "THINK a thought", Thought: "a thought",
+			Tool:    "TOOLS 1",
+			Permit:  func(string) string { return "PERM execute" },
+			Allowed: "permission: allow_once",
+			Slow:    "Count slowly",
+			Fail:    "FAIL -32603 the model is down", Failed: "the model is down",
+			Stay: func(string) []string { return []string{"SPAWN setsid stubborn", "HANG"} },
+		},
+		Store: Store{
+			Unknown: otherID,
+			Remove: func(t testing.TB, p Place, id string) {
+				t.Helper()
+				remove(t, filepath.Join(simHome(p), "sessions", id+".jsonl"))
+			},
+			Empty: func(t testing.TB, p Place, _ string) *Reach {
+				t.Helper()
+				r := simAt(t, p, append(faults, "empty-history")...)
+				return &r
+			},
+			Swap: func(t testing.TB, p Place, _ string) *Reach {
+				t.Helper()
+				r := simAt(t, p, append(faults, "load-other-id="+otherID)...)
+				return &r
+			},
+		},
+	}
+}
+
+func simHome(p Place) string { return filepath.Join(p.Home, "sim") }
+
+// simScript has the one answer that the scripted agent does not know by itself.
+const simScript = `<WhenPrompt template="Count slowly"><Say>one</Say><Wait ms={600000} /></WhenPrompt>
+`
+
+func simAt(t testing.TB, p Place, faults ...string) Reach {
+	t.Helper()
+	script := filepath.Join(p.Home, "sim.script")
+	if err := os.WriteFile(script, []byte(simScript), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Without GORACE a program built with the race detector takes a second to exit.
+	env := append(personEnv(p, nil), "GORACE=atexit_sleep_ms=0", "XMD_SIM_HOME="+simHome(p), "XMD_SIM_SCRIPT="+script)
+	if len(faults) > 0 {
+		env = append(env, "XMD_SIM_FAULT="+strings.Join(faults, ","))
+	}
+	a, err := agents.New(agents.Options{Env: env, Self: self}).Lookup("sim")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Reach{Agent: a, Env: env}
+}
+
+// targetNamed finds a target again by its name, in another process.
+func targetNamed(name string) (Target, error) {
+	kind, rest, _ := strings.Cut(name, " ")
+	switch kind {
+	case "codex":
+		return Codex(rest), nil
+	case "claude":
+		return Claude(rest), nil
+	case "sim":
+		return Sim(strings.Fields(rest)...), nil
+	}
+	return Target{}, fmt.Errorf("no target is called %q", name)
+}
