@@ -156,7 +156,7 @@ func refuses(t *testing.T, s *store.Store) {
 		if !errors.Is(err, store.ErrUnaccountable) || store.KindOf(err) != store.KindUnaccountable {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err != nil && strings.Contains(err.Error(), "0199") {
+		if err != nil && strings.Contains(err.Error(), "0199-") {
 			t.Errorf("%s tells the record: %v", name, err)
 		}
 	}
