@@ -115,7 +115,13 @@ func (l *line) open(id string) runtime.Opened {
 // openError loads a conversation, which must fail as one of the kinds.
 func (l *line) openError(id string, kinds ...runtime.Kind) {
 	l.t.Helper()
-	ctx, stop := limit(l.t)
+	l.openErrorWithin(turnLimit, id, kinds...)
+}
+
+// openErrorWithin is openError that asks no longer than d.
+func (l *line) openErrorWithin(d time.Duration, id string, kinds ...runtime.Kind) {
+	l.t.Helper()
+	ctx, stop := context.WithTimeout(l.t.Context(), d)
 	defer stop()
 	o, err := l.Open(ctx, id)
 	if err == nil {
