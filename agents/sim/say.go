@@ -199,6 +199,9 @@ func (t *turn) use(c toolCall) (string, error) {
 		return answer, err
 	case answer != "" && !strings.HasPrefix(answer, "allow"):
 		t.endTool(id, "failed", object{"rawOutput": object{"message": "permission to run this tool was refused"}})
+		if answer == "cancelled" { // by the protocol this says that the turn was cancelled, not that the tool was refused
+			return answer, endTurn{answer}
+		}
 		if t.agent.faults.on("reject-ends") {
 			return answer, endTurn{t.agent.faults["reject-ends"]}
 		}

@@ -303,9 +303,25 @@ func TestNothingAfterQuit(t *testing.T) {
 	}
 }
 
+// By the protocol the outcome cancelled says that the turn was cancelled: the tool did not run, and the turn ends so.
+func TestPermissionOutcomeCancelled(t *testing.T) {
+	bubble(func(t *testing.T) {
+		c := start(t, t.TempDir())
+		c.answer = func(f frame) any { return choose(f, "cancelled") }
+		id := c.session()
+		from := len(c.quiet())
+		if f := c.reply(c.send("session/prompt", words(id, "PERM execute"))); !strings.Contains(string(f.Result), `"cancelled"`) {
+			t.Errorf("ended with %s", f.Result)
+		}
+		if got := statuses(updates(c.seen()[from:])); got != "pending failed" {
+			t.Errorf("the tool call went %q", got)
+		}
+	})(t)
+}
+
 func TestPermission(t *testing.T) {
 	for kind, want := range map[string]string{
-		"allow_once": "completed", "allow_always": "completed", "reject_once": "failed", "reject_always": "failed", "cancelled": "failed",
+		"allow_once": "completed", "allow_always": "completed", "reject_once": "failed", "reject_always": "failed",
 	} {
 		t.Run(kind, bubble(func(t *testing.T) {
 			c := start(t, t.TempDir())
