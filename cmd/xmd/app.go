@@ -33,14 +33,14 @@ type call struct {
 // commands are all commands, in the order of --help.
 func commands() []*command {
 	return []*command{
-		runCommand(), checkCommand(), planCommand(), replCommand(), sessionsCommand(), agentsCommand(),
+		runCommand(), checkCommand(), fmtCommand(), planCommand(), replCommand(), sessionsCommand(), agentsCommand(),
 		simCommand(), schemaCommand(), versionCommand(),
 	}
 }
 
 // notBuilt are commands that are planned and refused as such.
 var notBuilt = map[string]bool{
-	"fmt": true, "runs": true, "show": true, "resume": true, "replay": true, "export": true, "open": true, "handoff": true,
+	"runs": true, "show": true, "resume": true, "replay": true, "export": true, "open": true, "handoff": true,
 	"doctor": true, "test": true, "completion": true,
 }
 

@@ -21,6 +21,17 @@ type arguments struct {
 	help       bool
 }
 
+// values are the values given for a flag, by its main name.
+func (a *arguments) values(name string) []string {
+	var list []string
+	for _, f := range a.flags {
+		if v, ok := strings.CutPrefix(f, "--"+name+"="); ok {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
 // propArg is one --props-NAME.
 type propArg struct {
 	name     string

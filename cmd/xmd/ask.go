@@ -1,13 +1,8 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"io"
 	"os"
-	"strings"
-	"sync"
 
 	"xmd/runtime"
 )
@@ -22,35 +17,7 @@ func isTerminal(f any) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0 && file.Name() != os.DevNull
 }
 
-// asker asks the person at the terminal; nil when nobody is there.
-func (p *program) asker() runtime.Asker {
-	if !isTerminal(p.stdin) || !isTerminal(p.stderr) {
-		return nil
-	}
-	var one sync.Mutex
-	in := bufio.NewReader(p.stdin)
-	return func(ctx context.Context, agent, step string, req runtime.PermissionRequest) (bool, string) {
-		one.Lock()
-		defer one.Unlock()
-		_, _ = io.WriteString(p.stderr, printable(question(agent, step, req)))
-		answer := make(chan string, 1)
-		go func() {
-			line, _ := in.ReadString('\n')
-			answer <- line
-		}()
-		select {
-		case <-ctx.Done():
-			return false, "the turn was cancelled before it was answered"
-		case line := <-answer:
-			switch strings.ToLower(strings.TrimSpace(line)) {
-			case "y", "yes":
-				return true, ""
-			}
-			return false, "answered no"
-		}
-	}
-}
-
+// question words a permission request for a person.
 func question(agent, step string, req runtime.PermissionRequest) string {
 	what := req.Subject
 	if what == "" {

@@ -14,6 +14,8 @@ type program struct {
 	stdin  io.Reader
 	stdout *os.File
 	stderr *os.File
+
+	console *terminal // where a person is asked; made on first use
 }
 
 // environment is KEY=value pairs, as os.Environ gives them.

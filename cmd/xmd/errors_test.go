@@ -9,7 +9,6 @@ import (
 
 	"xmd/agents/sim"
 	"xmd/lang/diag"
-	"xmd/lang/resolve"
 	"xmd/runtime"
 )
 
@@ -19,7 +18,7 @@ func errorPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("# Errors\n\nMade by `go test ./cmd/xmd -run ErrorPage -update` from the tables in the code; not edited by hand.\n\n" +
 		"## Codes of documents\n\nStable: a code keeps its meaning and is never used again. `xmd check` prints them at the end of each message.\n\n| code | what it says |\n|---|---|\n")
-	codes := slices.Concat(diag.ParseCodes, resolve.Codes, []diag.Code{{Code: CodeAgent, Title: "a document names an agent that is neither built in nor configured"}}, sim.ScriptCodes)
+	codes := slices.Concat(documentCodes(), sim.ScriptCodes)
 	slices.SortFunc(codes, func(a, b diag.Code) int { return strings.Compare(a.Code, b.Code) })
 	for i, c := range codes {
 		if i > 0 && codes[i-1].Code == c.Code {

@@ -37,8 +37,16 @@ type live struct {
 	trace   *os.File
 }
 
+// job is what a run is to do: a checked document and what it was given.
+type job struct {
+	plan       *plan.Plan
+	props, env map[string]any
+	answers    map[string]runtime.Answer
+	format     string // text, json, ndjson
+}
+
 // begin makes a run: its lock, its rows in the store, its event stream. On error nothing is left open.
-func (h *host) begin(ctx context.Context, p *program, c *call, compiled *plan.Plan, props, env map[string]any, format string) (_ *live, err error) {
+func (h *host) begin(ctx context.Context, p *program, c *call, j job) (_ *live, err error) {
 	l := &live{id: ulid.Make().String()}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	defer func() {
@@ -54,7 +62,7 @@ func (h *host) begin(ctx context.Context, p *program, c *call, compiled *plan.Pl
 	if l.lock, err = l.store.TryLock(ctx, store.LockRun, l.id, owner); err != nil {
 		return nil, runtime.Errorf(runtime.KindStore, "the run's lock: %w", err)
 	}
-	if err = l.record(ctx, h, compiled, props); err != nil {
+	if err = l.record(ctx, h, j); err != nil {
 		return nil, runtime.Errorf(runtime.KindStore, "%w", err)
 	}
 	if err = l.traceTo(c.String("trace-acp")); err != nil {
@@ -64,13 +72,13 @@ func (h *host) begin(ctx context.Context, p *program, c *call, compiled *plan.Pl
 	l.output = event.NewOutput(p.stdout, func(error) { l.cancel(outputClosed{}) })
 	notes := &notes{w: p.stderr, verbose: c.Bool("v"), run: l.id}
 	sinks := []event.Sink{event.TextSink{W: l.output}, notes}
-	if machine := machineSink(format, l.output); machine != nil {
+	if machine := machineSink(j.format, l.output); machine != nil {
 		sinks[0] = machine
 	}
 	l.stream = event.NewStream(l.id, time.Now, l.journal, sinks...)
 	l.watch = h.observer()
-	l.runner = runtime.New(h.options(p, c, l, props, env, format, compiled.Inputs.Meta), l.lock)
-	body := &event.Run{Document: compiled.Source.Name, Digest: compiled.Digest, Dir: h.dir, Props: props}
+	l.runner = runtime.New(h.options(p, c, l, j), l.lock)
+	body := &event.Run{Document: j.plan.Source.Name, Digest: j.plan.Digest, Dir: h.dir, Props: j.props}
 	if err = l.stream.Commit(ctx, event.RunStarted, event.At{}, body, nil); err != nil {
 		return nil, runtime.Errorf(runtime.KindStore, "%w", err)
 	}
@@ -78,13 +86,16 @@ func (h *host) begin(ctx context.Context, p *program, c *call, compiled *plan.Pl
 }
 
 // options are what the runner gets of the command line.
-func (h *host) options(p *program, c *call, l *live, props, env map[string]any, format string, meta map[string]any) runtime.Options {
+func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 	notes := &notes{w: p.stderr, verbose: c.Bool("v")}
 	o := runtime.Options{
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
-		Programs: agents.Programs{}, Policy: policyOf(c), Ask: p.asker(), DefaultAgent: h.agent, Children: p.env.forChildren(),
-		Props: props, Env: env, Meta: meta, Wait: waitOf(c, "wait"), RequireConfirmed: c.Bool("require-confirmed"),
-		WholeReplies: format != "text", Notice: notes.line, Command: commandLine(c, c.Command.Name),
+		Programs: agents.Programs{}, Policy: policyOf(c), DefaultAgent: h.agent, Children: p.env.forChildren(),
+		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: p.env.lookup, Given: j.answers, Wait: waitOf(c, "wait"), RequireConfirmed: c.Bool("require-confirmed"),
+		WholeReplies: j.format != "text", Notice: notes.line, Command: commandLine(c, c.Command.Name),
+	}
+	if who := p.person(); who != nil {
+		o.Ask, o.Answers = who.permit, who
 	}
 	if c.Bool("v") {
 		o.AgentStderr = notes.raw
@@ -96,15 +107,16 @@ func (h *host) options(p *program, c *call, l *live, props, env map[string]any, 
 }
 
 // record writes the run's own row.
-func (l *live) record(ctx context.Context, h *host, compiled *plan.Plan, props map[string]any) error {
-	raw, err := json.Marshal(props)
+func (l *live) record(ctx context.Context, h *host, j job) error {
+	raw, err := json.Marshal(j.props)
 	if err != nil {
 		return err
 	}
-	return l.store.BeginRun(ctx, store.Run{
-		ID: l.id, Document: compiled.Source.Name, Dir: h.dir, Props: raw,
-		Sources: []store.Source{{Name: compiled.Source.Name, Text: compiled.Source.Text}},
-	})
+	var sources []store.Source
+	for _, f := range j.plan.Sources() {
+		sources = append(sources, store.Source{Name: f.Name, Text: f.Text})
+	}
+	return l.store.BeginRun(ctx, store.Run{ID: l.id, Document: j.plan.Source.Name, Dir: h.dir, Props: raw, Sources: sources})
 }
 
 // finish closes the agents, records the end, shows it and returns the exit code as an error.
@@ -214,13 +226,14 @@ func durations(c *call, flags ...string) error {
 	return nil
 }
 
+// policyOf is the policy of the flag that was given; "" for none.
 func policyOf(c *call) runtime.Policy {
 	for flag, policy := range policies {
 		if c.Bool(flag) {
 			return policy
 		}
 	}
-	return runtime.PolicyApproveReads
+	return ""
 }
 
 var policies = map[string]runtime.Policy{

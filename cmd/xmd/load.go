@@ -7,11 +7,12 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"unicode/utf8"
 
 	"xmd/lang"
 	"xmd/lang/diag"
 	"xmd/lang/plan"
+	"xmd/lang/syntax"
+	"xmd/lang/target"
 	"xmd/runtime"
 )
 
@@ -27,18 +28,42 @@ func looksLikeFile(word string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// document is a file as it was read.
-type document struct{ name, text string }
+// document is a file as it was read, and the part of it that is meant.
+type document struct {
+	name, text string
+	target     string // "": all of it
+	include    []string
+}
 
-// load reads a document; "-" is stdin, which can be read once.
-func (p *program) load(path string) (document, error) {
-	if name, target, ok := strings.Cut(path, "#"); ok && target != "" {
-		if _, err := os.Stat(path); err != nil {
-			return document{}, runtime.Errorf(runtime.KindUsage, "targets (%s#%s) are not built yet; run the whole file", name, target)
+// splitTarget takes FILE#Target apart, at the first # before which the name of a file stands. A file that is named like the whole is meant as
+// such.
+func splitTarget(path string) (name, part string, err error) {
+	if _, err := os.Stat(path); err == nil || !strings.Contains(path, "#") {
+		return path, "", nil
+	}
+	name, part, _ = strings.Cut(path, "#")
+	for i := strings.IndexByte(path, '#'); i < len(path); i++ {
+		if path[i] != '#' {
+			continue
+		}
+		if _, err := os.Stat(path[:i]); err == nil {
+			name, part = path[:i], path[i+1:]
+			break
 		}
 	}
+	if part == "" {
+		return "", "", runtime.Errorf(runtime.KindUsage, "%s# names no target; xmd run %s --help lists them", name, name)
+	}
+	return name, part, nil
+}
+
+// load reads a document; "-" is stdin, which can be read once.
+func (p *program) load(path string, include []string) (document, error) {
+	path, part, err := splitTarget(path)
+	if err != nil {
+		return document{}, err
+	}
 	var data []byte
-	var err error
 	if path == "-" {
 		data, err = io.ReadAll(p.stdin)
 		path = "stdin"
@@ -53,22 +78,33 @@ func (p *program) load(path string) (document, error) {
 		return document{}, runtime.Errorf(runtime.KindInvalid, "%s cannot be read: %w", path, pathErr.Err)
 	case err != nil:
 		return document{}, runtime.Errorf(runtime.KindInvalid, "%s cannot be read: %w", path, err)
-	case !utf8.Valid(data):
-		return document{}, runtime.Errorf(runtime.KindInvalid, "%s is not UTF-8", path)
 	}
-	return document{path, string(data)}, nil
+	return document{name: path, text: string(data), target: part, include: include}, nil
 }
 
-// compile does everything that can be done with a document before it runs. The plan is nil when the list has errors.
-func compile(doc document) (*plan.Plan, *diag.Source, diag.List) {
+// compile does everything that can be done with a document before it runs. The plan is nil when the list has errors. The error says that
+// a document without errors has no such target.
+func compile(doc document) (*plan.Plan, *diag.Source, diag.List, error) {
 	tree, list := lang.Parse(doc.name, doc.text)
-	p, more := plan.Compile(tree)
+	p, more, err := compileTree(tree, doc)
 	list = append(list, more...)
 	list.Sort()
-	if list.HasErrors() {
-		return nil, tree.Source, list
+	switch {
+	case list.HasErrors():
+		return nil, tree.Source, list, nil
+	case err != nil:
+		return nil, tree.Source, list, runtime.Errorf(runtime.KindUsage, "%w", err)
 	}
-	return p, tree.Source, list
+	return p, tree.Source, list, nil
+}
+
+func compileTree(tree *syntax.Document, doc document) (*plan.Plan, diag.List, error) {
+	compiler := plan.Compiler{Files: filesOf(doc.name, doc.include)}
+	if doc.target != "" {
+		return target.Compile(compiler, tree, doc.target)
+	}
+	p, list := compiler.Compile(tree)
+	return p, list, nil
 }
 
 // checkAgents finds the agents that a plan names and this machine does not know. Whether a known one is installed shows when it is
@@ -84,6 +120,7 @@ func (h *host) checkAgents(p *plan.Plan) diag.List {
 		}
 		if _, err := h.agents.Lookup(use.Value); err != nil && runtime.KindOf(err) == runtime.KindInvalid {
 			list.Add(CodeAgent, use.Pos, err.Error(), "")
+			list[len(list)-1].Source = use.Source
 		}
 	}
 	return list
@@ -121,8 +158,19 @@ func (p *program) bindProps(c *call, compiled *plan.Plan) (map[string]any, error
 	return nil, runtime.Errorf(runtime.KindUsage, "%s: %s", compiled.Source.Name, strings.Join(lines, "\n"+compiled.Source.Name+": "))
 }
 
-// documentEnv takes the names under env: from the environment. Unset is null.
+// documentEnv takes the names under env: from the environment. Unset is null. Those of component files are checked here too, so that
+// nothing runs when one is missing.
 func (p *program) documentEnv(compiled *plan.Plan) (map[string]any, error) {
+	for _, doc := range compiled.Documents() {
+		if _, err := p.envOf(doc); err != nil {
+			return nil, err
+		}
+	}
+	return p.envOf(compiled)
+}
+
+// envOf takes the names under env: of one document.
+func (p *program) envOf(compiled *plan.Plan) (map[string]any, error) {
 	env := map[string]any{}
 	for _, e := range compiled.Inputs.Env {
 		v, ok := p.env.lookup(e.Name)
@@ -146,11 +194,11 @@ func quickPlan(p *program, split *arguments) *plan.Plan {
 	if len(split.positional) == 0 || split.positional[0] == "-" {
 		return nil
 	}
-	doc, err := p.load(split.positional[0])
+	doc, err := p.load(split.positional[0], split.values("include"))
 	if err != nil {
 		return nil
 	}
-	compiled, _, _ := compile(doc)
+	compiled, _, _, _ := compile(doc)
 	return compiled
 }
 
@@ -168,20 +216,23 @@ func booleanProps(p *program, split *arguments) map[string]bool {
 	return booleans
 }
 
-// propsHelp lists what a document takes.
+// propsHelp lists what a document takes, and the parts of it that can be run.
 func propsHelp(p *program, split *arguments) error {
-	doc, err := p.load(split.positional[0])
+	doc, err := p.load(split.positional[0], split.values("include"))
 	if err != nil {
 		return err
 	}
-	compiled, src, list := compile(doc)
+	compiled, src, list, err := compile(doc)
+	if err != nil {
+		return err
+	}
 	if compiled == nil {
 		p.say(src, list)
 		return exitCode(2)
 	}
 	if len(compiled.Inputs.Props) == 0 {
-		_, err := fmt.Fprintf(p.stdout, "\n%s takes no props\n", src.Name)
-		return err
+		_, _ = fmt.Fprintf(p.stdout, "\n%s takes no props\n", src.Name)
+		return p.targetsHelp(src)
 	}
 	_, _ = fmt.Fprintf(p.stdout, "\nprops of %s:\n", src.Name)
 	for _, prop := range compiled.Inputs.Props {
@@ -194,5 +245,21 @@ func propsHelp(p *program, split *arguments) error {
 		}
 		_, _ = fmt.Fprintf(p.stdout, "  %-26s %s\n", propsPrefix+prop.Name, strings.TrimSpace(what))
 	}
-	return nil
+	return p.targetsHelp(src)
+}
+
+// targetsHelp lists the targets of a document; nothing if it has none.
+func (p *program) targetsHelp(src *diag.Source) error {
+	tree, _ := lang.Parse(src.Name, src.Text)
+	list := target.List(tree)
+	if len(list) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(p.stdout, "\ntargets of %s (xmd run '%s#TARGET' runs one with what stands around it):\n", src.Name, src.Name)
+	for _, t := range list {
+		if err == nil {
+			_, err = fmt.Fprintf(p.stdout, "  %s\n", t.Path)
+		}
+	}
+	return err
 }

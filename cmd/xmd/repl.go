@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +23,7 @@ import (
 func replCommand() *command {
 	return &command{
 		name: "repl", usage: "run entries from stdin one after another; names and sessions stay",
-		flags: append(sessionFlags(), &cli.StringFlag{Name: "format", Value: "text", Hidden: true}),
+		flags: append(sessionFlags(), includeFlag(), &cli.StringFlag{Name: "format", Value: "text", Hidden: true}),
 		run:   replMain,
 	}
 }
@@ -38,9 +37,11 @@ type repl struct {
 	h       *host
 	live    *live
 	bound   plan.Names
+	include []string
 	entries int
 	code    int // of the last entry that failed
 	tty     bool
+	lines   <-chan string
 
 	mu      sync.Mutex
 	running context.CancelCauseFunc // of the entry that runs; nil between entries
@@ -61,11 +62,15 @@ func replMain(p *program, c *call) error {
 	empty := &plan.Plan{Source: diag.NewSource("repl", "")}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	l, err := h.begin(ctx, p, c, empty, nil, nil, "text")
+	lines := linesOf(ctx, p.stdin)
+	if isTerminal(p.stdin) && isTerminal(p.stderr) {
+		p.console = &terminal{out: p.stderr, lines: lines}
+	}
+	l, err := h.begin(ctx, p, c, job{plan: empty, format: "text"})
 	if err != nil {
 		return err
 	}
-	r := &repl{p: p, h: h, live: l, tty: isTerminal(p.stdin)}
+	r := &repl{p: p, h: h, live: l, tty: isTerminal(p.stdin), lines: lines, include: c.StringSlice("include")}
 	stop := r.watch(cancel)
 	defer stop()
 	r.read(ctx)
@@ -113,31 +118,13 @@ func (r *repl) struckBy(sig os.Signal, leave context.CancelCauseFunc) {
 
 // read takes entries until stdin ends, :quit, or ctx ends.
 func (r *repl) read(ctx context.Context) {
-	lines := make(chan string)
-	go func() {
-		defer close(lines)
-		in := bufio.NewReader(r.p.stdin)
-		for {
-			line, err := in.ReadString('\n')
-			if line != "" {
-				select {
-				case lines <- line:
-				case <-ctx.Done():
-					return
-				}
-			}
-			if err != nil {
-				return
-			}
-		}
-	}()
 	entry := ""
 	for {
 		r.prompt(entry)
 		select {
 		case <-ctx.Done():
 			return
-		case line, ok := <-lines:
+		case line, ok := <-r.lines:
 			if !ok {
 				if strings.TrimSpace(entry) != "" {
 					r.run(ctx, entry)
@@ -200,7 +187,7 @@ func (r *repl) run(ctx context.Context, text string) {
 	}
 	r.entries++
 	doc, list := lang.Parse(fmt.Sprintf("repl[%d]", r.entries), text)
-	compiled, names, more := plan.CompileEntry(doc, r.bound)
+	compiled, names, more := plan.Compiler{Files: filesOf("repl", r.include)}.CompileEntry(doc, r.bound)
 	list = append(list, more...)
 	list = append(list, r.h.checkAgents(compiled)...)
 	if len(list) > 0 {

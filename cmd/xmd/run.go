@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,9 +19,9 @@ import (
 
 func runCommand() *command {
 	return &command{
-		name: "run", args: "FILE|-", props: true,
+		name: "run", args: "FILE[#TARGET]|-", props: true,
 		usage: "run a document; its text is written to stdout, everything else to stderr",
-		flags: append(sessionFlags(), runFlags()...),
+		flags: slices.Concat(sessionFlags(), runFlags(), answerFlags()),
 		run:   runDocument,
 	}
 }
@@ -47,9 +48,14 @@ func sessionFlags() []cli.Flag {
 func runFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Value: "text", Usage: "text, json or ndjson"},
+		includeFlag(),
 		&cli.StringFlag{Name: "props", Usage: "props as a JSON object, or @FILE"},
 		&cli.StringFlag{Name: "timeout", Usage: "end the run after this long"},
 	}
+}
+
+func includeFlag() cli.Flag {
+	return &cli.StringSliceFlag{Name: "include", Usage: "look for component files in this folder too"}
 }
 
 // runDocument checks everything first; then the run begins.
@@ -68,11 +74,14 @@ func runDocument(p *program, c *call) error {
 	if err != nil {
 		return p.invalid(format, err)
 	}
-	doc, err := p.load(c.args[0])
+	doc, err := p.load(c.args[0], c.StringSlice("include"))
 	if err != nil {
 		return p.invalid(format, err)
 	}
-	compiled, src, list := compile(doc)
+	compiled, src, list, err := compile(doc)
+	if err != nil {
+		return p.invalid(format, err)
+	}
 	list = append(list, h.checkAgents(compiled)...)
 	if list.HasErrors() {
 		return p.invalid(format, &documentError{src, list})
@@ -80,15 +89,25 @@ func runDocument(p *program, c *call) error {
 	if len(list) > 0 && !c.Bool("q") {
 		p.say(src, list)
 	}
-	props, err := p.bindProps(c, compiled)
+	j, err := p.job(c, compiled)
 	if err != nil {
 		return p.invalid(format, err)
+	}
+	return h.execute(p, c, j)
+}
+
+// job gathers what a document is given: props, variables, answers.
+func (p *program) job(c *call, compiled *plan.Plan) (job, error) {
+	props, err := p.bindProps(c, compiled)
+	if err != nil {
+		return job{}, err
 	}
 	env, err := p.documentEnv(compiled)
 	if err != nil {
-		return p.invalid(format, err)
+		return job{}, err
 	}
-	return h.execute(p, c, compiled, props, env, format)
+	answers, err := givenAnswers(c)
+	return job{plan: compiled, props: props, env: env, answers: answers, format: c.String("format")}, err
 }
 
 // documentError is a document that cannot run: the diagnostics are the message.
@@ -144,7 +163,7 @@ func machineSink(format string, w event.StringWriter) event.Sink {
 }
 
 // execute runs a checked document and says how it ended.
-func (h *host) execute(p *program, c *call, compiled *plan.Plan, props, env map[string]any, format string) error {
+func (h *host) execute(p *program, c *call, j job) error {
 	ctx, stop := p.signals(context.Background())
 	defer stop()
 	if d := waitOf(c, "timeout"); d > 0 {
@@ -152,11 +171,11 @@ func (h *host) execute(p *program, c *call, compiled *plan.Plan, props, env map[
 		ctx, cancel = context.WithTimeoutCause(ctx, d, runtime.Errorf(runtime.KindLimit, "the run took longer than --timeout %s", d))
 		defer cancel()
 	}
-	live, err := h.begin(ctx, p, c, compiled, props, env, format)
+	live, err := h.begin(ctx, p, c, j)
 	if err != nil {
-		return p.invalid(format, err)
+		return p.invalid(j.format, err)
 	}
-	return live.finish(live.runner.Execute(live.ctx, compiled))
+	return live.finish(live.runner.Execute(live.ctx, j.plan))
 }
 
 // say prints diagnostics on stderr.

@@ -27,10 +27,11 @@ func (s Severity) String() string {
 // Diagnostic is one finding about a document.
 type Diagnostic struct {
 	Severity Severity
-	Code     string // stable, "XMD1003"; listed in specs/errors.md
-	Summary  string // one line, lower case, no full stop, no position
-	Hint     string // what to do; may be empty
-	Span     Span   // the offending text
+	Code     string  // stable, "XMD1003"; listed in specs/errors.md
+	Summary  string  // one line, lower case, no full stop, no position
+	Hint     string  // what to do; may be empty
+	Span     Span    // the offending text
+	Source   *Source // where the Span counts; nil: the source that the list is printed with
 	Related  []Related
 }
 
@@ -38,10 +39,35 @@ type Diagnostic struct {
 type Related struct {
 	Summary string
 	Span    Span
+	Source  *Source // where the Span counts; nil: the source that the list is printed with
 }
 
-// List is an ordered set of diagnostics of one source.
+// List is an ordered set of diagnostics of a document, and of the files that it uses: theirs name their Source.
 type List []Diagnostic
+
+// In is the source of a diagnostic: its own, or else that of the list.
+func (d *Diagnostic) In(list *Source) *Source { return orSource(d.Source, list) }
+
+// In is the source of a related place: its own, or else that of the list.
+func (r *Related) In(list *Source) *Source { return orSource(r.Source, list) }
+
+func orSource(own, list *Source) *Source {
+	if own != nil {
+		return own
+	}
+	return list
+}
+
+// From names the source of all diagnostics and related places that name none, and returns the list.
+func (l List) From(src *Source) List {
+	for i := range l {
+		l[i].Source = l[i].In(src)
+		for j := range l[i].Related {
+			l[i].Related[j].Source = l[i].Related[j].In(src)
+		}
+	}
+	return l
+}
 
 // Add appends an error.
 func (l *List) Add(code string, span Span, summary, hint string, related ...Related) {
@@ -59,16 +85,26 @@ func (l *List) Warn(code string, span Span, summary, hint string, related ...Rel
 }
 
 // Sort orders the list by position, keeping the order of what stands at one place, and drops exact repetitions
-// (same place, code and summary).
+// (same place, code and summary). What is about the list's own source comes first, then what is about others, in the order in which
+// the list speaks of them.
 func (l *List) Sort() {
+	rank := map[*Source]int{nil: -1}
+	for i, d := range *l {
+		if _, seen := rank[d.Source]; !seen {
+			rank[d.Source] = i
+		}
+	}
 	slices.SortStableFunc(*l, func(a, b Diagnostic) int {
+		if a.Source != b.Source {
+			return rank[a.Source] - rank[b.Source]
+		}
 		if a.Span.Start != b.Span.Start {
 			return a.Span.Start - b.Span.Start
 		}
 		return int(a.Severity) - int(b.Severity)
 	})
 	*l = slices.CompactFunc(*l, func(a, b Diagnostic) bool {
-		return a.Span == b.Span && a.Code == b.Code && a.Summary == b.Summary
+		return a.Source == b.Source && a.Span == b.Span && a.Code == b.Code && a.Summary == b.Summary
 	})
 }
 

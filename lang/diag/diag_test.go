@@ -30,7 +30,7 @@ func TestWriteText(t *testing.T) {
 	src := NewSource("a.xmd", "\t漢 <Promt x/>\r\nend")
 	var list List
 	list.Warn("XMD2", Span{17, 20}, "late", "")
-	list.Add("XMD1", Span{5, 11}, "no component Promt", "did you mean Prompt?", Related{"used here", Span{17, 20}})
+	list.Add("XMD1", Span{5, 11}, "no component Promt", "did you mean Prompt?", Related{Summary: "used here", Span: Span{17, 20}})
 	list.Add("XMD1", Span{5, 11}, "no component Promt", "")
 	list.Sort()
 	var b bytes.Buffer
@@ -60,7 +60,7 @@ func TestLongLineIsCut(t *testing.T) {
 func TestRecords(t *testing.T) {
 	src := NewSource("a.xmd", "x <Y>\n")
 	var b bytes.Buffer
-	if err := WriteJSON(&b, src, List{{Code: "XMD1", Summary: "<Y> is bad", Span: Span{2, 5}, Related: []Related{{"here", Span{0, 1}}}}}); err != nil {
+	if err := WriteJSON(&b, src, List{{Code: "XMD1", Summary: "<Y> is bad", Span: Span{2, 5}, Related: []Related{{Summary: "here", Span: Span{0, 1}}}}}); err != nil {
 		t.Fatal(err)
 	}
 	want := `[{"file":"a.xmd","line":1,"col":3,"endLine":1,"endCol":6,"offset":2,"severity":"error","code":"XMD1","message":"<Y> is bad","related":[{"file":"a.xmd","line":1,"col":1,"offset":0,"message":"here"}]}]` + "\n"
@@ -78,5 +78,30 @@ func TestNearest(t *testing.T) {
 		if got := Nearest(in, names); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+// TestSources: what is about other files names them, and comes behind what is about the document itself.
+func TestSources(t *testing.T) {
+	doc, card, box := NewSource("a.xmd", "one\n"), NewSource("c/Card.xmd", "two\n"), NewSource("c/Box.xmd", "three\n")
+	var cards, boxes List
+	cards.Add("XMD1", Span{1, 2}, "second", "", Related{Summary: "there", Span: Span{2, 3}, Source: box})
+	boxes.Add("XMD1", Span{0, 1}, "third", "")
+	var list List
+	list = append(list, cards.From(card)...)
+	list = append(list, boxes.From(box)...)
+	list.Add("XMD2", Span{3, 3}, "first", "", Related{Summary: "own", Span: Span{0, 1}})
+	list.Sort()
+	var b bytes.Buffer
+	if err := WriteText(&b, doc, list); err != nil {
+		t.Fatal(err)
+	}
+	want := "a.xmd:1:4: first [XMD2]\n    one\n       ^\na.xmd:1:1: own\nc/Card.xmd:1:2: second [XMD1]\n    two\n     ^\nc/Box.xmd:1:3: there\nc/Box.xmd:1:1: third [XMD1]\n    three\n    ^\n"
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	r := Records(doc, list)
+	if r[0].File != "a.xmd" || r[1].File != "c/Card.xmd" || r[1].Related[0].File != "c/Box.xmd" || r[1].Col != 2 {
+		t.Errorf("%+v", r)
 	}
 }

@@ -29,16 +29,20 @@ type RelatedRecord struct {
 	Message string `json:"message"`
 }
 
-// Records resolves the positions of a list. The result is never nil, so that it encodes as [] when empty.
+// Records resolves the positions of a list; src is the source of the diagnostics that name none. The result is never nil, so that it encodes as [] when empty.
 func Records(src *Source, list List) []Record {
 	out := make([]Record, 0, len(list))
-	for _, d := range list {
-		r := Record{File: src.Name, Offset: d.Span.Start, Severity: d.Severity.String(), Code: d.Code, Message: d.Summary, Hint: d.Hint}
-		r.Line, r.Col = src.Pos(d.Span.Start)
-		r.EndLine, r.EndCol = src.Pos(max(d.Span.End, d.Span.Start))
-		for _, rel := range d.Related {
-			line, col := src.Pos(rel.Span.Start)
-			r.Related = append(r.Related, RelatedRecord{src.Name, line, col, rel.Span.Start, rel.Summary})
+	for i := range list {
+		d := &list[i]
+		own := d.In(src)
+		r := Record{File: own.Name, Offset: d.Span.Start, Severity: d.Severity.String(), Code: d.Code, Message: d.Summary, Hint: d.Hint}
+		r.Line, r.Col = own.Pos(d.Span.Start)
+		r.EndLine, r.EndCol = own.Pos(max(d.Span.End, d.Span.Start))
+		for j := range d.Related {
+			rel := &d.Related[j]
+			in := rel.In(src)
+			line, col := in.Pos(rel.Span.Start)
+			r.Related = append(r.Related, RelatedRecord{in.Name, line, col, rel.Span.Start, rel.Summary})
 		}
 		out = append(out, r)
 	}

@@ -15,7 +15,7 @@ import (
 //	                  ^~~~~
 //	hint: write agent="codex"
 //
-// Warnings say so after the position. Related places follow with their own position. The first write error is returned.
+// src is the source of the diagnostics that name none. Warnings say so after the position. Related places follow with their own position. The first write error is returned.
 func WriteText(w io.Writer, src *Source, list List) error {
 	var b strings.Builder
 	for i := range list {
@@ -31,7 +31,8 @@ func WriteText(w io.Writer, src *Source, list List) error {
 }
 
 func writeOne(b *strings.Builder, src *Source, d *Diagnostic) {
-	b.WriteString(src.At(d.Span.Start))
+	own := d.In(src)
+	b.WriteString(own.At(d.Span.Start))
 	b.WriteString(": ")
 	if d.Severity == Warning {
 		b.WriteString("warning: ")
@@ -41,12 +42,13 @@ func writeOne(b *strings.Builder, src *Source, d *Diagnostic) {
 		fmt.Fprintf(b, " [%s]", d.Code)
 	}
 	b.WriteByte('\n')
-	writeExcerpt(b, src, d.Span)
+	writeExcerpt(b, own, d.Span)
 	if d.Hint != "" {
 		fmt.Fprintf(b, "hint: %s\n", d.Hint)
 	}
-	for _, r := range d.Related {
-		fmt.Fprintf(b, "%s: %s\n", src.At(r.Span.Start), r.Summary)
+	for i := range d.Related {
+		r := &d.Related[i]
+		fmt.Fprintf(b, "%s: %s\n", r.In(src).At(r.Span.Start), r.Summary)
 	}
 }
 

@@ -9,10 +9,20 @@ import (
 	"xmd/lang/syntax"
 )
 
-// Compile resolves a parsed document and makes its plan. The list holds every error and warning, sorted by place; with an
-// error in it the Plan is nil. A document with errors of parsing may be given too, to have all errors at once.
-func Compile(doc *syntax.Document) (*Plan, diag.List) {
-	info, list := resolve.Resolve(doc, resolve.Options{})
+// Files gives the files that documents use: component files and schema files.
+type Files = resolve.Files
+
+// SourceFile is a file that a document uses.
+type SourceFile = resolve.File
+
+// Compiler makes plans of documents that use files. The zero value has no files. It may be used concurrently if its Files may.
+type Compiler struct{ Files Files }
+
+// Compile resolves a parsed document, and the component files that it uses, and makes its plan. The list holds every error and
+// warning, sorted by place; those in other files name their Source. With an error in it the Plan is nil. A document with errors
+// of parsing may be given too, to have all errors at once.
+func (c Compiler) Compile(doc *syntax.Document) (*Plan, diag.List) {
+	info, list := resolve.Resolve(doc, resolve.Options{Files: c.Files})
 	if list.HasErrors() {
 		return nil, list
 	}
@@ -21,18 +31,30 @@ func Compile(doc *syntax.Document) (*Plan, diag.List) {
 
 // CompileEntry is Compile for an entry of a REPL: bound are the names that earlier entries bound, and the Names returned
 // are those bound after it. With errors they are bound itself.
-func CompileEntry(doc *syntax.Document, bound Names) (*Plan, Names, diag.List) {
-	info, list := resolve.Resolve(doc, resolve.Options{Entry: true, Bound: bound})
+func (c Compiler) CompileEntry(doc *syntax.Document, bound Names) (*Plan, Names, diag.List) {
+	info, list := resolve.Resolve(doc, resolve.Options{Entry: true, Bound: bound, Files: c.Files})
 	if list.HasErrors() {
 		return nil, bound, list
 	}
 	return Build(doc, info), info.Bound, list
 }
 
-// Build makes the plan of a document that was resolved without errors.
+// Compile is Compiler.Compile for a document that uses no files.
+func Compile(doc *syntax.Document) (*Plan, diag.List) { return Compiler{}.Compile(doc) }
+
+// CompileEntry is Compiler.CompileEntry for an entry that uses no files.
+func CompileEntry(doc *syntax.Document, bound Names) (*Plan, Names, diag.List) {
+	return Compiler{}.CompileEntry(doc, bound)
+}
+
+// Build makes the plan of a document that was resolved without errors, and of the component files that it uses.
 func Build(doc *syntax.Document, info *resolve.Info) *Plan {
-	b := &builder{src: doc.Source, info: info}
-	p := &Plan{Source: doc.Source, Inputs: info.Inputs}
+	return build(doc, info, map[*resolve.Unit]*Plan{})
+}
+
+func build(doc *syntax.Document, info *resolve.Info, units map[*resolve.Unit]*Plan) *Plan {
+	b := &builder{src: doc.Source, info: info, units: units}
+	p := &Plan{Source: doc.Source, Inputs: info.Inputs, Returns: info.Returns, Regions: info.Regions, Files: info.Files}
 	p.Body, _ = b.nodes(doc.Body, &level{})
 	p.Digest = digest(p)
 	return p
@@ -41,13 +63,15 @@ func Build(doc *syntax.Document, info *resolve.Info) *Plan {
 type builder struct {
 	src  *diag.Source
 	info *resolve.Info
+
+	units map[*resolve.Unit]*Plan // the component files that were built
 }
 
 // level is one list of sibling elements.
 type level struct {
-	path     string // identity of what holds them, "" or "If1/body/"
-	count    int    // elements so far; text and comments do not count
-	captured bool
+	path   string // identity of what holds them, "" or "If1/body/"
+	count  int    // elements so far; text and comments do not count
+	throws bool   // what fails here is thrown: it does not stand in the output
 }
 
 // id numbers the next element.
@@ -56,8 +80,14 @@ func (l *level) id(kind string) string {
 	return l.path + kind + strconv.Itoa(l.count)
 }
 
-func inside(step Step, part string, captured bool) *level {
-	return &level{path: step.ID + "/" + part + "/", captured: captured}
+func inside(step Step, part string, throws bool) *level {
+	return &level{path: step.ID + "/" + part + "/", throws: throws}
+}
+
+// body builds the body of an element.
+func (b *builder) body(el *syntax.Element, step Step, throws bool) []Node {
+	list, _ := b.nodes(el.Body, inside(step, "body", throws))
+	return list
 }
 
 // nodes builds a list; acts tells whether any of it is a step.
@@ -114,51 +144,52 @@ func (b *builder) node(n syntax.Node, l *level) (made Node, acts bool) {
 func (b *builder) element(el *syntax.Element, l *level) Node {
 	e := b.info.Elements[el]
 	step := Step{ID: l.id(el.Name), Pos: el.Pos}
+	if e.Use != nil {
+		return b.component(el, e, step, l)
+	}
 	switch el.Name {
 	case "Prompt":
 		return b.prompt(el, e, step, l)
 	case "Agent":
-		n := &Agent{Step: step, Name: e.Arg("name"), Self: el.SelfClosing}
-		n.Body, _ = b.nodes(el.Body, inside(step, "body", l.captured))
-		return n
+		return &Agent{Step: step, Name: e.Arg("name"), Model: e.Arg("model"), Effort: e.Arg("effort"), Mode: e.Arg("mode"),
+			Body: b.body(el, step, l.throws), Self: el.SelfClosing}
 	case "Session":
-		n := &Session{Step: step, Name: e.Arg("name")}
-		n.Body, _ = b.nodes(el.Body, inside(step, "body", l.captured))
-		return n
+		return &Session{Step: step, Name: e.Arg("name"), Body: b.body(el, step, l.throws)}
 	case "Let":
 		n := &Let{Step: step, As: e.As, Value: e.Arg("value")}
 		if !n.Value.Given {
-			n.Body, _ = b.nodes(el.Body, inside(step, "body", true))
+			n.Body = b.body(el, step, true)
 		}
 		return n
-	case "If":
-		return b.branches(el, e, step, l)
+	}
+	if n := b.control(el, e, step, l); n != nil {
+		return n
+	}
+	if n := b.effect(el, e, step); n != nil {
+		return n
+	}
+	if e.Component.Later {
+		return &Later{Step: step, Name: el.Name, Body: b.body(el, step, true)}
 	}
 	panic("plan: an element that was not resolved: " + el.Name)
 }
 
 func (b *builder) prompt(el *syntax.Element, e *resolve.Element, step Step, l *level) *Prompt {
 	n := &Prompt{Step: step, Text: e.Arg("text"), Agent: e.Arg("agent"), Session: e.Arg("session"), As: e.As,
-		ThrowOnError: e.Flags["throwOnError"], ThrowIf: e.Arg("throwOnError")}
-	n.Throws = l.captured || n.As != "" || n.ThrowOnError
+		ThrowOnError: e.Flags["throwOnError"], ThrowIf: e.Arg("throwOnError"), Schema: schemaOf(e), Retries: e.Arg("retries"),
+		TimeoutMS: e.TimeoutMS, Timeout: e.Arg("timeout"), Resend: useOf(e.Arg("resend")).Value}
+	n.Throws = l.throws || n.As != "" || n.ThrowOnError
 	if !n.Text.Given {
 		n.Body, n.Wraps = b.nodes(el.Body, inside(step, "body", true))
 	}
 	return n
 }
 
-func (b *builder) branches(el *syntax.Element, e *resolve.Element, step Step, l *level) *If {
-	n := &If{Step: step, Cond: e.Arg("condition")}
-	var then []syntax.Node
-	for _, child := range el.Body {
-		if other, ok := child.(*syntax.Element); ok && other.Name == "Else" {
-			n.Else, _ = b.nodes(other.Body, inside(step, "else", l.captured))
-			continue
-		}
-		then = append(then, child)
+func schemaOf(e *resolve.Element) SchemaArg {
+	if e.Schema == nil {
+		return SchemaArg{}
 	}
-	n.Then, _ = b.nodes(then, inside(step, "body", l.captured))
-	return n
+	return *e.Schema
 }
 
 func (b *builder) exec(n *syntax.Exec, l *level) *Exec {

@@ -71,21 +71,26 @@ type Policy struct {
 	Body        []Node
 }
 
-// Component is one use of a component file.
+// Component is one use of a component file. Identities of steps in Document begin anew; they follow this step's own identity and
+// "/file/". Children are part of the caller's document: their identities are this step's with "/body/", and where Content puts them in
+// more than once they follow that of the Content.
 type Component struct {
 	Step
 	Name     string
 	Document *Plan          // of the file; the same file is one Plan
-	Props    map[string]Arg // by prop; bound and checked by the executor with BindValues
+	Props    map[string]Arg // by prop; bound and checked by the executor with Document.Inputs.BindValues
 	As       string         // its text, or its value where the file has returns
-	Children []Node         // of no slot, evaluated in the caller's scope
+	Throws   bool           // the place throws: what fails in the file is thrown, whatever its own steps say
+	Children []Node         // of no slot, evaluated in the caller's scope; nil: none were given, Content renders its Fallback
 	Slots    map[string][]Node
 }
 
-// Content renders the caller's children in a component file.
+// Content renders the caller's children in a component file. They run as they would where they were written: with the caller's
+// names, agent, session and policy.
 type Content struct {
 	Step
-	Slot     string
+	Slot     string // "": the children of no slot
+	Throws   bool   // the place throws: what fails in the children is thrown
 	Fallback []Node
 }
 

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
+	"maps"
+	"slices"
 	"strconv"
 
 	"xmd/lang/expr"
@@ -15,6 +17,10 @@ func digest(p *Plan) string {
 	d := &digester{h: sha256.New()}
 	d.text("xmd plan 1")
 	d.inputs(&p.Inputs)
+	if p.Returns != nil {
+		d.text("returns")
+		d.text(expr.JSON(p.Returns.Value()))
+	}
 	d.nodes(p.Body)
 	return hex.EncodeToString(d.h.Sum(nil))
 }
@@ -96,10 +102,17 @@ func (d *digester) step(n Node) {
 		d.args(n.Text, n.Agent, n.Session, n.ThrowIf)
 		d.text(n.As)
 		d.flag(n.ThrowOnError)
+		d.schema(n.Schema)
+		d.given("retries", n.Retries)
+		d.timeout(n.TimeoutMS, n.Timeout)
+		d.given("resend", Arg{Given: n.Resend != "", Literal: n.Resend})
 		d.nodes(n.Body)
 	case *Agent:
 		d.text(n.ID)
 		d.args(n.Name)
+		d.given("model", n.Model)
+		d.given("effort", n.Effort)
+		d.given("mode", n.Mode)
 		d.flag(n.Self)
 		d.nodes(n.Body)
 	case *Session:
@@ -118,8 +131,150 @@ func (d *digester) step(n Node) {
 		d.nodes(n.Else)
 	case *Exec:
 		d.exec(n)
+	default:
+		if !d.control(n) {
+			d.effect(n)
+		}
 	}
 }
+
+// control writes the steps of control.go; false: the node is another.
+func (d *digester) control(n Node) bool {
+	switch n := n.(type) {
+	case *Each:
+		d.written(n.Step, n.Let, n.As)
+		d.args(n.In, n.Collect, n.Parallel)
+		d.nodes(n.Body)
+	case *Loop:
+		d.written(n.Step)
+		d.args(n.Max)
+		d.nodes(n.Body)
+	case *Break:
+		d.written(n.Step)
+	case *Parallel:
+		d.written(n.Step)
+		d.args(n.Max)
+		d.nodes(n.Body)
+	case *Try:
+		d.written(n.Step, n.As)
+		d.flag(n.HasCatch)
+		d.nodes(n.Body)
+		d.nodes(n.Catch)
+	case *Fail:
+		d.written(n.Step)
+		d.args(n.Message)
+	case *Output:
+		d.written(n.Step)
+		d.nodes(n.Body)
+	case *Return:
+		d.written(n.Step)
+		d.args(n.Value)
+	case *Policy:
+		d.written(n.Step, n.Policy)
+		d.args(n.Deny, n.Allow)
+		d.nodes(n.Body)
+	case *Component:
+		d.component(n)
+	case *Content:
+		d.written(n.Step, n.Slot)
+		d.nodes(n.Fallback)
+	case *Later:
+		d.written(n.Step, n.Name)
+		d.nodes(n.Body)
+	default:
+		return false
+	}
+	return true
+}
+
+// effect writes the steps of effects.go.
+func (d *digester) effect(n Node) {
+	switch n := n.(type) {
+	case *File:
+		d.written(n.Step, n.As)
+		d.args(n.Path)
+		d.flag(n.Write)
+		d.flag(n.CloseFirst)
+		d.nodes(n.Body)
+	case *Glob:
+		d.written(n.Step, n.As)
+		d.args(n.Include, n.Exclude)
+	case *TempDir:
+		d.written(n.Step, n.As)
+		d.nodes(n.Body)
+	case *Json:
+		d.written(n.Step, n.As)
+		d.args(n.Value)
+	case *Parse:
+		d.written(n.Step, n.As)
+		d.flag(n.Safe)
+		d.schema(n.Schema)
+		d.nodes(n.Body)
+	case *Fetch:
+		d.written(n.Step, n.Method, n.As)
+		d.args(n.URL, n.Headers)
+		d.timeout(n.TimeoutMS, n.Timeout)
+	case *Elicit:
+		d.written(n.Step, n.As)
+		d.schema(n.Schema)
+		d.args(n.Choices, n.Default)
+		d.nodes(n.Body)
+	}
+}
+
+// written writes the identity of a step and the words that it is written with.
+func (d *digester) written(s Step, words ...string) {
+	d.text(s.ID)
+	for _, w := range words {
+		d.text(w)
+	}
+}
+
+// component writes a use of a component file; the file's own digest stands for what is in it.
+func (d *digester) component(n *Component) {
+	d.written(n.Step, n.As, n.Document.Digest)
+	for _, name := range sortedKeys(n.Props) {
+		d.text(name)
+		d.args(n.Props[name])
+	}
+	d.text("end")
+	d.nodes(n.Children)
+	for _, slot := range sortedKeys(n.Slots) {
+		d.text(slot)
+		d.nodes(n.Slots[slot])
+	}
+	d.text("end")
+}
+
+// given writes an attribute under its name, and nothing if it is not given.
+func (d *digester) given(name string, a Arg) {
+	if a.Given {
+		d.text(name)
+		d.args(a)
+	}
+}
+
+func (d *digester) schema(s SchemaArg) {
+	switch {
+	case !s.Given:
+	case s.Schema != nil:
+		d.text("schema")
+		d.text(expr.JSON(s.Schema.Value()))
+	default:
+		d.given("schema", s.Expr)
+	}
+}
+
+func (d *digester) timeout(ms int64, computed Arg) {
+	if ms != 0 {
+		d.text("timeout")
+		d.text(strconv.FormatInt(ms, 10))
+	}
+	d.given("timeout", computed)
+}
+
+// sortedKeys lists the keys of a map in their order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (d *digester) exec(n *Exec) {
 	d.text(n.ID)

@@ -1,13 +1,9 @@
 package plan
 
-import "xmd/lang/schema"
+import "xmd/lang/resolve"
 
 // SchemaArg is a schema attribute: known before the run, or computed by an expression.
-type SchemaArg struct {
-	Given  bool
-	Schema *schema.Schema // nil: Expr computes the schema's JSON
-	Expr   Arg
-}
+type SchemaArg = resolve.SchemaArg
 
 // File reads a file, or writes its body to it.
 type File struct {
@@ -55,7 +51,8 @@ type Fetch struct {
 	URL       Arg
 	Method    string // GET or HEAD
 	Headers   Arg    // an object of strings
-	TimeoutMS int64  // 0: none
+	TimeoutMS int64  // 0: none, or Timeout computes it
+	Timeout   Arg    // given: an expression of the duration
 	As        string
 }
 

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"io"
+	"slices"
 
 	"xmd/lang/resolve"
 )
@@ -26,6 +27,16 @@ type (
 		Sessions    []jsonSession `json:"sessions"`
 		Permissions []string      `json:"permissions"` // policies that the document declares
 		Bounds      []jsonBound   `json:"bounds"`
+		Returns     any           `json:"returns,omitempty"`    // a schema: the document is a value
+		Components  []jsonFile    `json:"components,omitempty"` // component files, each once
+	}
+	// jsonFile is the plan of a component file.
+	jsonFile struct {
+		Document string      `json:"document"`
+		Digest   string      `json:"digest"`
+		Props    []jsonProp  `json:"props"`
+		Steps    []jsonStep  `json:"steps"`
+		Bounds   []jsonBound `json:"bounds"`
 	}
 	jsonProp struct {
 		Name     string `json:"name"`
@@ -66,6 +77,42 @@ type (
 		Lax          bool       `json:"lax,omitempty"`
 		TimeoutMS    int64      `json:"timeoutMs,omitempty"`
 		Cwd          string     `json:"cwd,omitempty"`
+
+		Scope    string              `json:"scope,omitempty"` // whose unnamed session a prompt continues
+		Model    *jsonUse            `json:"model,omitempty"`
+		Effort   *jsonUse            `json:"effort,omitempty"`
+		Mode     *jsonUse            `json:"mode,omitempty"`
+		Schema   *jsonSchema         `json:"schema,omitempty"`
+		Resend   string              `json:"resend,omitempty"`
+		In       *jsonUse            `json:"in,omitempty"`
+		Let      string              `json:"let,omitempty"`
+		Collect  *jsonUse            `json:"collect,omitempty"`
+		Branches []jsonBranch        `json:"branches,omitempty"`
+		Message  *jsonUse            `json:"message,omitempty"`
+		Policy   string              `json:"policy,omitempty"`
+		Deny     *jsonUse            `json:"deny,omitempty"`
+		Allow    *jsonUse            `json:"allow,omitempty"`
+		Name     string              `json:"name,omitempty"` // of a component
+		File     string              `json:"file,omitempty"` // of a component
+		Props    map[string]*jsonUse `json:"props,omitempty"`
+		Slot     string              `json:"slot,omitempty"`
+		Path     *jsonUse            `json:"path,omitempty"`
+		Include  *jsonUse            `json:"include,omitempty"`
+		Exclude  *jsonUse            `json:"exclude,omitempty"`
+		URL      *jsonUse            `json:"url,omitempty"`
+		Method   string              `json:"method,omitempty"`
+		Choices  *jsonUse            `json:"choices,omitempty"`
+		Initial  *jsonUse            `json:"default,omitempty"`
+	}
+	// jsonSchema is a schema that is known, with the path of its file if it has one, or its expression.
+	jsonSchema struct {
+		Value      any    `json:"value,omitempty"`
+		Path       string `json:"path,omitempty"`
+		Expression string `json:"expression,omitempty"`
+	}
+	jsonBranch struct {
+		Step  string   `json:"step"`
+		Binds []string `json:"binds,omitempty"`
 	}
 	jsonWith struct {
 		Name string `json:"name"`
@@ -80,10 +127,15 @@ type (
 		Agent    jsonUse `json:"agent"`
 		Prompts  int     `json:"prompts"`
 		Position string  `json:"position"`
+		Scope    string  `json:"scope,omitempty"`
 	}
+	// jsonBound has one of the limits, a number or an expression.
 	jsonBound struct {
 		Step      string `json:"step"`
-		TimeoutMS int64  `json:"timeoutMs"`
+		TimeoutMS any    `json:"timeoutMs,omitempty"`
+		Rounds    any    `json:"rounds,omitempty"`
+		AtOnce    any    `json:"atOnce,omitempty"`
+		Retries   any    `json:"retries,omitempty"`
 	}
 )
 
@@ -93,18 +145,25 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 	j := jsonPlan{V: 1, Document: p.Source.Name, Digest: p.Digest, Props: []jsonProp{}, Env: []jsonEnv{}, Steps: []jsonStep{},
 		Agents: []jsonAgent{}, Sessions: []jsonSession{}, Permissions: []string{}, Bounds: []jsonBound{}}
 	p.jsonInputs(&j)
-	for _, it := range p.Items() {
-		s := p.jsonStep(it)
-		if s.TimeoutMS != 0 {
-			j.Bounds = append(j.Bounds, jsonBound{s.ID, s.TimeoutMS})
-		}
-		j.Steps = append(j.Steps, s)
+	j.Steps, j.Bounds = p.jsonSteps(), p.jsonBounds()
+	if p.Returns != nil {
+		j.Returns = p.Returns.Value()
 	}
 	for _, a := range p.Agents() {
-		j.Agents = append(j.Agents, jsonAgent{*jsonOf(a.Use), p.Source.At(a.Pos.Start)})
+		j.Agents = append(j.Agents, jsonAgent{*jsonOf(a.Use), a.Source.At(a.Pos.Start)})
 	}
 	for _, s := range p.Sessions() {
-		j.Sessions = append(j.Sessions, jsonSession{*jsonOf(s.Session), *jsonOf(s.Agent), s.Prompts, p.Source.At(s.Pos.Start)})
+		j.Sessions = append(j.Sessions, jsonSession{*jsonOf(s.Session), *jsonOf(s.Agent), s.Prompts, s.Source.At(s.Pos.Start), s.Scope})
+	}
+	for _, doc := range p.Documents() {
+		for _, it := range doc.Items() {
+			if n, ok := it.Node.(*Policy); ok && !slices.Contains(j.Permissions, n.String()) {
+				j.Permissions = append(j.Permissions, n.String())
+			}
+		}
+	}
+	for _, doc := range p.Documents()[1:] {
+		j.Components = append(j.Components, jsonFile{doc.Source.Name, doc.Digest, doc.jsonProps(), doc.jsonSteps(), doc.jsonBounds()})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -113,13 +172,7 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 }
 
 func (p *Plan) jsonInputs(j *jsonPlan) {
-	for _, in := range p.Inputs.Props {
-		out := jsonProp{Name: in.Name, Schema: in.Raw, Required: in.Required, Flag: "--props-" + in.Name, Variable: resolve.Variable(in.Name)}
-		if in.HasDefault {
-			out.Default = &in.Default
-		}
-		j.Props = append(j.Props, out)
-	}
+	j.Props = p.jsonProps()
 	for _, e := range p.Inputs.Env {
 		out := jsonEnv{Name: e.Name, Required: e.Required}
 		if e.HasDefault {
@@ -127,6 +180,49 @@ func (p *Plan) jsonInputs(j *jsonPlan) {
 		}
 		j.Env = append(j.Env, out)
 	}
+}
+
+func (p *Plan) jsonProps() []jsonProp {
+	list := []jsonProp{}
+	for _, in := range p.Inputs.Props {
+		out := jsonProp{Name: in.Name, Schema: in.Raw, Required: in.Required, Flag: "--props-" + in.Name, Variable: resolve.Variable(in.Name)}
+		if in.HasDefault {
+			out.Default = &in.Default
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+func (p *Plan) jsonSteps() []jsonStep {
+	list := []jsonStep{}
+	for _, it := range p.Items() {
+		list = append(list, p.jsonStep(it))
+	}
+	return list
+}
+
+func (p *Plan) jsonBounds() []jsonBound {
+	list := []jsonBound{}
+	for _, b := range p.Bounds() {
+		var v any = b.Number
+		if b.Expr != "" {
+			v = &jsonUse{Expression: b.Expr}
+		}
+		out := jsonBound{Step: b.Step}
+		switch b.Kind {
+		case Rounds:
+			out.Rounds = v
+		case AtOnce:
+			out.AtOnce = v
+		case Retries:
+			out.Retries = v
+		case Timeout:
+			out.TimeoutMS = v
+		}
+		list = append(list, out)
+	}
+	return list
 }
 
 func jsonOf(u Use) *jsonUse {
@@ -150,10 +246,12 @@ func (p *Plan) jsonStep(it Item) jsonStep {
 	case *Prompt:
 		s.Kind, s.Agent, s.Session = "prompt", jsonOf(it.Agent), jsonOf(it.Session)
 		s.Text, s.As, s.ThrowOnError = jsonArg(n.Text), n.As, jsonArg(n.ThrowIf)
+		s.Scope, s.Schema, s.Resend, s.TimeoutMS = it.Scope, schemaJSON(n.Schema), n.Resend, n.TimeoutMS
 	case *Agent:
 		s.Kind, s.Agent = "agent", jsonOf(it.Agent)
+		s.Model, s.Effort, s.Mode = jsonArg(n.Model), jsonArg(n.Effort), jsonArg(n.Mode)
 	case *Session:
-		s.Kind, s.Session = "session", jsonOf(it.Session)
+		s.Kind, s.Session, s.Scope = "session", jsonOf(it.Session), it.Scope
 	case *Let:
 		s.Kind, s.As, s.Value = "let", n.As, jsonArg(n.Value)
 	case *If:
@@ -164,6 +262,9 @@ func (p *Plan) jsonStep(it Item) jsonStep {
 		for _, w := range n.With {
 			s.With = append(s.With, jsonWith{w.Name, w.File})
 		}
+	default:
+		s.control(n)
+		s.effect(n)
 	}
 	return s
 }

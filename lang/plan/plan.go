@@ -19,6 +19,8 @@ type Plan struct {
 
 	Returns *schema.Schema // the document is a value of this schema; nil: it is text
 	Regions bool           // the document has Output regions: only they are written
+
+	Files []*diag.Source // schema files that the document names, each once, in the order of their first uses
 }
 
 // Inputs are what a document takes from outside.
@@ -33,7 +35,7 @@ type EnvName = resolve.EnvName
 // Names are bound names, handed from one REPL entry to the next.
 type Names = resolve.Names
 
-// Node is one thing that renders or acts: *Text, *Value, *Line, *Fill, *Prompt, *Agent, *Session, *Let, *If, *Exec.
+// Node is one thing that renders or acts. *Text, *Value, *Line and *Fill render; all others are steps (see control.go and effects.go).
 type Node interface{ planNode() }
 
 // Text is author text. With Gap it is blanks between whole elements of a Line: rendered only if something after it on the line is
@@ -85,7 +87,8 @@ type Prompt struct {
 	Wraps        bool // Body holds nodes that act
 	Schema       SchemaArg
 	Retries      Arg    // not given: 2
-	TimeoutMS    int64  // 0: none
+	TimeoutMS    int64  // 0: none, or Timeout computes it
+	Timeout      Arg    // given: an expression of the duration, a string as resolve.Duration reads it
 	Resend       string // "auto": the author's consent to a second sending; "": ask
 }
 

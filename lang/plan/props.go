@@ -32,14 +32,7 @@ type PropSources struct {
 }
 
 // PropError is one thing that is wrong with the props that were given.
-type PropError struct {
-	Prop    string // "" if it is about no prop of the document
-	Message string
-	Hint    string
-}
-
-// Error gives the message without the hint.
-func (e PropError) Error() string { return e.Message }
+type PropError = resolve.PropError
 
 // EnvObject is the variable that holds props as one JSON object.
 const EnvObject = "XMD_PROPS"
@@ -76,7 +69,7 @@ type readObject struct {
 }
 
 func (b *binder) fail(prop, message, hint string) {
-	b.errs = append(b.errs, PropError{prop, message, hint})
+	b.errs = append(b.errs, PropError{Prop: prop, Message: message, Hint: hint})
 }
 
 // unknown says that a document has no such prop.

@@ -119,3 +119,47 @@ func TestBindProps(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestBindValues: the props of a component, from values.
+func TestBindValues(t *testing.T) {
+	for form, front := range map[string]string{"map": mapProps, "object": objectProps} {
+		in := compile(t, "p.xmd", front).Inputs
+		for vals, want := range map[string]string{
+			`{"who": "A"}`: `{"dry-run":false,"tries":2,"who":"A"}`,
+			`{"who": "A", "tries": 4, "id": "x", "tags": ["a"]}`: `{"dry-run":false,"id":"x","tags":["a"],"tries":4,"who":"A"}`,
+			`{"who": "A", "tries": null, "size": null}`:          `{"dry-run":false,"tries":2,"who":"A"}`,
+			`{"who": "A", "any": null}`:                          `{"any":null,"dry-run":false,"tries":2,"who":"A"}`,
+			`{"who": "A", "tries": 4.0}`:                         `{"dry-run":false,"tries":4,"who":"A"}`,
+			`{}`:                                                 `the prop who is missing|`,
+			`{"who": null}`:                                      `the prop who is missing|`,
+			`{"who": 3, "tries": 9, "sise": 1}`:                  `there is no prop sise|did you mean size?;who: must be string, is number (3)|;tries: must be at most 5, is 9|`,
+		} {
+			v, err := expr.ParseJSON(vals)
+			if err != nil {
+				t.Fatal(err)
+			}
+			given, _ := v.(map[string]any)
+			before := expr.JSON(given)
+			got, errs := in.BindValues(given)
+			text := expr.JSON(got)
+			var lines []string
+			for _, e := range errs {
+				lines = append(lines, e.Error()+"|"+e.Hint)
+			}
+			if len(errs) > 0 {
+				text = strings.Join(lines, ";")
+			}
+			if text != want || len(errs) > 0 && got != nil || expr.JSON(given) != before {
+				t.Errorf("%s %s\ngot  %s\nwant %s", form, vals, text, want)
+			}
+		}
+	}
+	in := compile(t, "p.xmd", objectProps).Inputs
+	if _, errs := in.BindValues(map[string]any{"who": "A", "tags": []any{"a"}}); len(errs) != 1 || errs[0].Message != `the props: "id" is missing, which "tags" needs` {
+		t.Error(errs)
+	}
+	in = compile(t, "p.xmd", "text").Inputs
+	if got, errs := in.BindValues(nil); len(errs) > 0 || len(got) != 0 || got == nil {
+		t.Error(got, errs)
+	}
+}

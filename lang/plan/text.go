@@ -6,33 +6,48 @@ import (
 	"strconv"
 	"strings"
 
+	"xmd/lang/diag"
 	"xmd/lang/expr"
 )
 
 // WriteText writes the plan for people: props, steps, agents, sessions, permissions, bounds. What is dynamic shows as its
 // expression. The same plan gives the same bytes. The first write error is returned.
 func (p *Plan) WriteText(w io.Writer) error {
-	t := &printer{p: p}
+	t := &printer{p: p, byWhich: ofRun}
 	t.line("plan of %s, digest %.12s", p.Source.Name, p.Digest)
 	t.inputs()
 	items := p.Items()
 	t.steps(items)
 	t.agents()
 	t.sessions()
-	t.line("permissions")
-	t.line("  none declared: a permission flag of the run decides, else approve-reads")
-	t.bounds(items)
+	t.permissions()
+	t.bounds()
+	for _, doc := range p.Documents()[1:] {
+		t.component(doc)
+	}
 	_, err := io.WriteString(w, t.b.String())
 	return err
 }
 
 type printer struct {
-	p *Plan
-	b strings.Builder
+	p       *Plan
+	b       strings.Builder
+	byWhich string // whose agent a prompt takes that names none
 }
 
 func (t *printer) line(format string, args ...any) {
 	t.b.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+}
+
+// component writes the steps of a component file.
+func (t *printer) component(doc *Plan) {
+	inner := &printer{p: doc, byWhich: ofUse}
+	inner.line("component %s, digest %.12s", doc.Source.Name, doc.Digest)
+	items := doc.Items()
+	inner.inputs()
+	inner.steps(items)
+	inner.bounds()
+	t.b.WriteString(inner.b.String())
 }
 
 // head begins a part that may be empty.
@@ -56,6 +71,9 @@ func (t *printer) inputs() {
 			text += ", required"
 		}
 		t.line("%s", text)
+	}
+	if t.p.Returns != nil {
+		t.line("returns %s", short(expr.JSON(t.p.Returns.Value())))
 	}
 	if len(in.Env) == 0 {
 		return
@@ -98,14 +116,22 @@ func (t *printer) place(at Span) string {
 	return strconv.Itoa(line) + ":" + strconv.Itoa(col)
 }
 
+// placeIn names the file where it is another one.
+func (t *printer) placeIn(src *diag.Source, at Span) string {
+	if src == t.p.Source {
+		return t.place(at)
+	}
+	return src.At(at.Start)
+}
+
 // step is one line about a step: its identity, then what it does.
 func (t *printer) step(it Item) string {
 	parts := []string{it.ID}
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	switch n := it.Node.(type) {
 	case *Prompt:
-		add("agent %s", orDefault(it.Agent, "of the run"))
-		add("session %s", orDefault(it.Session, "unnamed"))
+		add("agent %s", orDefault(it.Agent, t.byWhich))
+		add("session %s", t.session(it))
 		if n.Text.Given {
 			add("text %s", short(argText(n.Text)))
 		}
@@ -113,10 +139,19 @@ func (t *printer) step(it Item) string {
 		if n.ThrowIf.Given {
 			add("throws if %s", argText(n.ThrowIf))
 		}
+		add1(add, "schema %s", schemaText(n.Schema))
+		add1(add, "resend %s", n.Resend)
 	case *Agent:
 		add("name %s", it.Agent)
+		add1(add, "model %s", given(n.Model))
+		add1(add, "effort %s", given(n.Effort))
+		add1(add, "mode %s", given(n.Mode))
 	case *Session:
-		add("name %s", it.Session)
+		if n.Name.Given {
+			add("name %s", it.Session)
+		} else {
+			add("a new unnamed session")
+		}
 	case *Let:
 		if n.Value.Given {
 			add("value %s", short(argText(n.Value)))
@@ -126,6 +161,9 @@ func (t *printer) step(it Item) string {
 		add("condition %s", argText(n.Cond))
 	case *Exec:
 		t.exec(n, add)
+	default:
+		controlText(n, add)
+		effectText(n, add)
 	}
 	if it.Throws {
 		add("throws")
@@ -172,7 +210,7 @@ func (t *printer) agents() {
 	list := t.p.Agents()
 	t.head("agents", len(list))
 	for _, a := range list {
-		t.line("  %s, first at %s", orDefault(a.Use, "of the run"), t.place(a.Pos))
+		t.line("  %s, first at %s", orDefault(a.Use, "of the run"), t.placeIn(a.Source, a.Pos))
 	}
 }
 
@@ -184,24 +222,7 @@ func (t *printer) sessions() {
 		if s.Prompts != 1 {
 			prompts = strconv.Itoa(s.Prompts) + " prompts"
 		}
-		t.line("  %s, agent %s, %s, first at %s", orDefault(s.Session, "unnamed"), orDefault(s.Agent, "of the run"), prompts, t.place(s.Pos))
-	}
-}
-
-func (t *printer) bounds(items []Item) {
-	n := 0
-	for _, it := range items {
-		x, ok := it.Node.(*Exec)
-		if !ok || x.TimeoutMS == 0 {
-			continue
-		}
-		if n++; n == 1 {
-			t.line("bounds")
-		}
-		t.line("  %s: timeout %s", it.ID, duration(x.TimeoutMS))
-	}
-	if n == 0 {
-		t.line("bounds: none")
+		t.line("  %s, agent %s, %s, first at %s", unnamed(s.Session, s.Scope), orDefault(s.Agent, "of the run"), prompts, t.placeIn(s.Source, s.Pos))
 	}
 }
 

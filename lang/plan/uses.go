@@ -1,6 +1,11 @@
 package plan
 
-import "xmd/lang/expr"
+import (
+	"cmp"
+	"slices"
+
+	"xmd/lang/expr"
+)
 
 // Use is a value that a plan may need to know before it runs: a name that is written out, an expression, or nothing, which
 // leaves it to the run.
@@ -37,121 +42,211 @@ func (u Use) String() string {
 type Item struct {
 	Step
 	Node    Node
-	Depth   int // steps around it
-	Agent   Use // of a Prompt: its own, or that of the innermost Agent; of an Agent: its name
-	Session Use // of a Prompt: its own, or that of the innermost Session; of a Session: its name
+	Depth   int    // steps around it
+	Agent   Use    // of a Prompt: its own, or that of the innermost Agent; of an Agent: its name; of a Component: that around it
+	Session Use    // of a Prompt: its own, or that of the innermost Session; of a Session: its name; of a Component: that around it
+	Scope   string // whose unnamed session a Prompt without a session name continues: the identity of a branch, a parallel Each or a Session without name; "": that of the run
 	Throws  bool
 }
 
-// Items lists the steps in document order, those inside others behind them.
+// Items lists the steps of the document in their order, those inside others behind them. A Component is one step; its children
+// are listed, the steps of its file are in its Document.
 func (p *Plan) Items() []Item {
 	w := &lister{}
-	w.nodes(p.Body, 0, Use{}, Use{})
+	w.nodes(p.Body, spot{})
 	return w.items
+}
+
+// spot is where the lister is.
+type spot struct {
+	depth          int
+	agent, session Use
+	scope          string
+}
+
+func (s spot) deeper() spot {
+	s.depth++
+	return s
 }
 
 type lister struct{ items []Item }
 
-func (w *lister) nodes(list []Node, depth int, agent, session Use) {
+func (w *lister) nodes(list []Node, at spot) {
 	for _, n := range list {
-		w.node(n, depth, agent, session)
+		w.node(n, at)
 	}
 }
 
-func (w *lister) add(it Item) { w.items = append(w.items, it) }
+func (w *lister) add(n Node, s Step, at spot, throws bool) {
+	w.items = append(w.items, Item{Step: s, Node: n, Depth: at.depth, Throws: throws})
+}
 
-func (w *lister) node(n Node, depth int, agent, session Use) {
+func (w *lister) node(n Node, at spot) {
 	switch n := n.(type) {
 	case *Line:
-		w.nodes(n.Body, depth, agent, session)
+		w.nodes(n.Body, at)
 	case *Prompt:
-		it := Item{Step: n.Step, Node: n, Depth: depth, Agent: agent, Session: session, Throws: n.Throws}
+		it := Item{Step: n.Step, Node: n, Depth: at.depth, Agent: at.agent, Session: at.session, Throws: n.Throws}
 		if n.Agent.Given {
 			it.Agent = useOf(n.Agent)
 		}
 		if n.Session.Given {
 			it.Session = useOf(n.Session)
 		}
-		w.add(it)
-		w.nodes(n.Body, depth+1, agent, session)
+		if it.Session == (Use{}) {
+			it.Scope = at.scope
+		}
+		w.items = append(w.items, it)
+		w.nodes(n.Body, at.deeper())
 	case *Agent:
-		w.add(Item{Step: n.Step, Node: n, Depth: depth, Agent: useOf(n.Name)})
-		w.nodes(n.Body, depth+1, useOf(n.Name), session)
+		w.items = append(w.items, Item{Step: n.Step, Node: n, Depth: at.depth, Agent: useOf(n.Name)})
+		at.agent = useOf(n.Name)
+		w.nodes(n.Body, at.deeper())
 	case *Session:
-		w.add(Item{Step: n.Step, Node: n, Depth: depth, Session: useOf(n.Name)})
-		w.nodes(n.Body, depth+1, agent, useOf(n.Name))
-	case *Let:
-		w.add(Item{Step: n.Step, Node: n, Depth: depth})
-		w.nodes(n.Body, depth+1, agent, session)
-	case *If:
-		w.add(Item{Step: n.Step, Node: n, Depth: depth})
-		w.nodes(n.Then, depth+1, agent, session)
-		w.nodes(n.Else, depth+1, agent, session)
+		at.session = useOf(n.Name)
+		if !n.Name.Given {
+			at.scope = n.ID
+		}
+		w.items = append(w.items, Item{Step: n.Step, Node: n, Depth: at.depth, Session: at.session, Scope: scopeOf(at)})
+		w.nodes(n.Body, at.deeper())
+	case *Component:
+		w.items = append(w.items, Item{Step: n.Step, Node: n, Depth: at.depth, Agent: at.agent, Session: at.session, Scope: scopeOf(at), Throws: n.Throws})
+		w.children(n, at.deeper())
+	case *Parallel:
+		w.add(n, n.Step, at, false)
+		w.branches(n, at.deeper())
+	case *Each:
+		w.add(n, n.Step, at, false)
+		if n.Parallel.Given {
+			at.scope = n.ID
+		}
+		w.nodes(n.Body, at.deeper())
+	default:
+		w.plain(n, at)
+	}
+}
+
+// children lists what stands in a component in the order of the document, whichever slot it goes to.
+func (w *lister) children(n *Component, at spot) {
+	first := len(w.items)
+	w.nodes(n.Children, at)
+	for _, slot := range sortedKeys(n.Slots) {
+		w.nodes(n.Slots[slot], at)
+	}
+	slices.SortStableFunc(w.items[first:], func(a, b Item) int { return cmp.Compare(a.Pos.Start, b.Pos.Start) })
+}
+
+func scopeOf(at spot) string {
+	if at.session != (Use{}) {
+		return ""
+	}
+	return at.scope
+}
+
+func (w *lister) branches(n *Parallel, at spot) {
+	for i, b := range n.Branches {
+		branch := at
+		branch.scope = n.ID + "/branch" + number(i+1)
+		w.node(b.Node, branch)
+	}
+}
+
+// plain lists the steps that change neither agent nor session.
+func (w *lister) plain(n Node, at spot) {
+	switch n := n.(type) {
 	case *Exec:
-		w.add(Item{Step: n.Step, Node: n, Depth: depth, Throws: n.As == "" || n.ThrowOnError})
+		w.add(n, n.Step, at, n.As == "" || n.ThrowOnError)
+	case *If:
+		w.add(n, n.Step, at, false)
+		w.nodes(n.Then, at.deeper())
+		w.nodes(n.Else, at.deeper())
+	case *Try:
+		w.add(n, n.Step, at, false)
+		w.nodes(n.Body, at.deeper())
+		w.nodes(n.Catch, at.deeper())
+	default:
+		if s, ok := stepOf(n); ok {
+			w.add(n, s, at, throws(n))
+			w.nodes(bodyOf(n), at.deeper())
+		}
 	}
 }
 
-// AgentUse is an agent that a plan names, with the first place that does.
-type AgentUse struct {
-	Use
-	Pos Span
-}
-
-// Agents lists the agents that the plan names, each once, in the order of their first places. One without Value and Expr
-// stands for the run's default, at the first prompt that takes it.
-func (p *Plan) Agents() []AgentUse {
-	var list []AgentUse
-	seen := map[Use]bool{}
-	for _, it := range p.Items() {
-		pos, ok := agentPlace(it)
-		if !ok || seen[it.Agent] {
-			continue
-		}
-		seen[it.Agent] = true
-		list = append(list, AgentUse{it.Agent, pos})
+// throws tells whether the failure of a step ends the run at once because of what it is.
+func throws(n Node) bool {
+	switch n := n.(type) {
+	case *Fail, *File, *Glob, *Fetch:
+		return true
+	case *Parse:
+		return !n.Safe
 	}
-	return list
+	return false
 }
 
-func agentPlace(it Item) (Span, bool) {
-	switch n := it.Node.(type) {
-	case *Prompt:
-		if n.Agent.Given {
-			return n.Agent.Pos, true
-		}
-		return n.Pos, true
-	case *Agent:
-		return n.Name.Pos, true
+// stepOf is the step that a node is; false for what only renders.
+func stepOf(n Node) (Step, bool) {
+	switch n := n.(type) {
+	case *Let:
+		return n.Step, true
+	case *Loop:
+		return n.Step, true
+	case *Break:
+		return n.Step, true
+	case *Fail:
+		return n.Step, true
+	case *Output:
+		return n.Step, true
+	case *Return:
+		return n.Step, true
+	case *Policy:
+		return n.Step, true
+	case *Content:
+		return n.Step, true
+	case *Later:
+		return n.Step, true
+	case *File:
+		return n.Step, true
+	case *Glob:
+		return n.Step, true
+	case *TempDir:
+		return n.Step, true
+	case *Json:
+		return n.Step, true
+	case *Parse:
+		return n.Step, true
+	case *Fetch:
+		return n.Step, true
+	case *Elicit:
+		return n.Step, true
 	}
-	return Span{}, false
+	return Step{}, false
 }
 
-// SessionUse is a session that a plan's prompts go to.
-type SessionUse struct {
-	Agent, Session Use // a Session without Value and Expr is the run's unnamed session
-	Prompts        int
-	Pos            Span // of the first prompt
-}
-
-// Sessions lists the sessions of a plan, each once, in the order of their first prompts.
-func (p *Plan) Sessions() []SessionUse {
-	var list []SessionUse
-	at := map[[2]Use]int{}
-	for _, it := range p.Items() {
-		if _, ok := it.Node.(*Prompt); !ok {
-			continue
-		}
-		key := [2]Use{it.Agent, it.Session}
-		i, ok := at[key]
-		if !ok {
-			i = len(list)
-			at[key] = i
-			list = append(list, SessionUse{Agent: it.Agent, Session: it.Session, Pos: it.Pos})
-		}
-		list[i].Prompts++
+// bodyOf is the body of a step that has one body.
+func bodyOf(n Node) []Node {
+	switch n := n.(type) {
+	case *Let:
+		return n.Body
+	case *Loop:
+		return n.Body
+	case *Output:
+		return n.Body
+	case *Policy:
+		return n.Body
+	case *Content:
+		return n.Fallback
+	case *Later:
+		return n.Body
+	case *File:
+		return n.Body
+	case *TempDir:
+		return n.Body
+	case *Parse:
+		return n.Body
+	case *Elicit:
+		return n.Body
 	}
-	return list
+	return nil
 }
 
 // argText shows an argument: "text", or {expression}.

@@ -2,8 +2,11 @@ package plan_test
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"xmd/lang"
@@ -14,7 +17,11 @@ import (
 )
 
 // renderer runs a plan with prompts that answer with their words, and programs that print themselves.
-type renderer struct{ names map[string]any }
+type renderer struct {
+	names    map[string]any
+	files    map[string]string // written by File
+	children func(slot string, out layout.Sink) (given bool, err error)
+}
 
 func (r *renderer) nodes(list []plan.Node, out layout.Sink) error {
 	for _, n := range list {
@@ -90,7 +97,108 @@ func (r *renderer) step(n plan.Node, out layout.Sink) error {
 		}
 		return in.Close()
 	}
+	return r.more(n, out)
+}
+
+func (r *renderer) more(n plan.Node, out layout.Sink) error {
+	switch n := n.(type) {
+	case *plan.Each:
+		list, err := n.In.Expr.Eval(r.names)
+		if err != nil {
+			return err
+		}
+		for _, item := range list.([]any) {
+			inner := *r
+			inner.names = maps.Clone(r.names)
+			inner.names[n.Let] = item
+			if err := inner.nodes(n.Body, out); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *plan.File:
+		var b layout.Buffer
+		ends := layout.NewFile(&b, n.CloseFirst)
+		if err := r.nodes(n.Body, ends); err != nil {
+			return err
+		}
+		err := ends.Close()
+		r.files[n.Path.Literal] = b.String()
+		return err
+	case *plan.Content:
+		given, err := false, error(nil)
+		if r.children != nil {
+			given, err = r.children(n.Slot, layout.AsValue(out))
+		}
+		if given || err != nil {
+			return err
+		}
+		return r.nodes(n.Fallback, out)
+	case *plan.Component:
+		return r.component(n, out)
+	}
 	panic("not in the examples")
+}
+
+func (r *renderer) component(n *plan.Component, out layout.Sink) error {
+	vals := map[string]any{}
+	for name, a := range n.Props {
+		v, err := r.value(a, nil)
+		if err != nil {
+			return err
+		}
+		vals[name] = v
+	}
+	props, errs := n.Document.Inputs.BindValues(vals)
+	if len(errs) > 0 {
+		return errs[0]
+	}
+	inner := &renderer{names: map[string]any{"props": props}, files: r.files, children: func(slot string, out layout.Sink) (bool, error) {
+		list := n.Children
+		if slot != "" {
+			list = n.Slots[slot]
+		}
+		if list == nil {
+			return false, nil
+		}
+		end := layout.NewCaptured(out)
+		if err := r.nodes(list, end); err != nil {
+			return true, err
+		}
+		return true, end.Close()
+	}}
+	end := layout.NewComponent(layout.AsValue(out))
+	if err := inner.nodes(n.Document.Body, end); err != nil {
+		return err
+	}
+	return end.Close()
+}
+
+// fileMap gives component files by their name and schemas by their path, all beside the documents that use them.
+type fileMap map[string]string
+
+func (f fileMap) Component(_, name string) (plan.SourceFile, bool, error) {
+	path := "components/" + strings.ReplaceAll(name, ".", "/") + ".xmd"
+	text, ok := f[path]
+	return plan.SourceFile{Name: path, Text: text}, ok, nil
+}
+
+func (f fileMap) Components(string) (names []string) {
+	for path := range f {
+		if name, ok := strings.CutPrefix(strings.TrimSuffix(path, ".xmd"), "components/"); ok {
+			names = append(names, strings.ReplaceAll(name, "/", "."))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (f fileMap) Schema(_, path string) (plan.SourceFile, error) {
+	text, ok := f[path]
+	if !ok {
+		return plan.SourceFile{}, errors.New("there is no such file")
+	}
+	return plan.SourceFile{Name: path, Text: text}, nil
 }
 
 func (r *renderer) value(a plan.Arg, body []plan.Node) (any, error) {
@@ -109,22 +217,29 @@ func (r *renderer) value(a plan.Arg, body []plan.Node) (any, error) {
 	return b.String(), err
 }
 
-// TestWhiteSpace puts the worked examples of white space through the whole of the language, as far as their components are built.
+// TestWhiteSpace puts the worked examples of white space through the whole of the language.
 func TestWhiteSpace(t *testing.T) {
 	data, err := os.ReadFile("../layout/testdata/white-space.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var ex struct {
-		Vars     map[string]any
-		Examples []struct {
+		Components map[string]string
+		Vars       map[string]any
+		Examples   []struct {
 			N             int
 			Name, In, Out string
+			Files         map[string]string
 			Error         bool
 		}
 	}
 	if err := json.Unmarshal(data, &ex); err != nil {
 		t.Fatal(err)
+	}
+	files := fileMap{}
+	for name, text := range ex.Components {
+		front := map[string]string{"Card": "---\nprops: {title: {type: string}}\n---\n", "Greet": "---\nprops: {who: {type: string}}\n---\n"}[name]
+		files["components/"+name+".xmd"] = front + text
 	}
 	ran := 0
 	for _, c := range ex.Examples {
@@ -137,26 +252,36 @@ func TestWhiteSpace(t *testing.T) {
 			bound[name] = resolve.Bound{}
 		}
 		doc, list := lang.Parse("in.xmd", c.In)
-		p, _, more := plan.CompileEntry(doc, bound)
-		if c.Error || p == nil || list.HasErrors() {
-			for _, d := range more.Errors() {
-				if d.Code != resolve.CodeLaterComponent && d.Code != resolve.CodeUnknownComponent && d.Code != resolve.CodeFrontEntry {
-					t.Logf("%d %s: %s", c.N, c.Name, d.Summary)
-				}
+		if strings.HasPrefix(c.In, "---\n") { // frontmatter belongs in files, not in entries
+			bound = plan.Names{}
+		}
+		compiler := plan.Compiler{Files: files}
+		p, _, more := compiler.CompileEntry(doc, bound)
+		if len(bound) == 0 {
+			p, more = compiler.Compile(doc)
+		}
+		if refused := p == nil || list.HasErrors(); refused || c.Error {
+			if !refused || !c.Error {
+				t.Errorf("%d %s: refused is %v: %v %v", c.N, c.Name, refused, list, more)
 			}
 			continue
 		}
 		ran++
 		var out layout.Buffer
-		r := &renderer{names: vars}
+		r := &renderer{names: vars, files: map[string]string{}}
 		if err := r.nodes(p.Body, &out); err != nil {
 			t.Errorf("%d %s: %v", c.N, c.Name, err)
 		}
 		if out.String() != c.Out {
 			t.Errorf("%d %s\nin   %q\ngot  %q\nwant %q", c.N, c.Name, c.In, out.String(), c.Out)
 		}
+		for name, want := range c.Files {
+			if r.files[name] != want {
+				t.Errorf("%d %s: file %s\ngot  %q\nwant %q", c.N, c.Name, name, r.files[name], want)
+			}
+		}
 	}
-	if ran < 60 {
+	if ran < 90 {
 		t.Errorf("only %d examples ran", ran)
 	}
 	t.Logf("%d examples ran", ran)

@@ -10,28 +10,47 @@ const (
 	CodeUnknownComponent = "XMD1301"
 	CodeLaterComponent   = "XMD1302"
 	CodeUnknownAttribute = "XMD1303"
-	CodeLaterAttribute   = "XMD1304"
+	// XMD1304 was an attribute that is not built yet.
 	CodeMissingAttribute = "XMD1305"
 	CodeAttributeValue   = "XMD1306"
 	CodeBody             = "XMD1307"
 	CodeElse             = "XMD1308"
 	CodeSessionName      = "XMD1309"
+	CodeBound            = "XMD1310"
+	CodeCatch            = "XMD1311"
+	CodeBreak            = "XMD1312"
+	CodeReturn           = "XMD1313"
+	CodeOutput           = "XMD1314"
+	CodePermission       = "XMD1315"
+	CodeConversation     = "XMD1316"
+	CodeLaunch           = "XMD1317"
+	CodeSlot             = "XMD1318"
 	CodeExecLanguage     = "XMD1320"
 	CodeExecWord         = "XMD1321"
 	CodeExecLater        = "XMD1322"
 	CodeExecValue        = "XMD1323"
 	CodeDuration         = "XMD1324"
+	CodeSchema           = "XMD1330"
+	CodeSchemaFile       = "XMD1331"
+	CodeSchemaValue      = "XMD1332"
+	CodeFile             = "XMD1340"
+	CodeCycle            = "XMD1341"
+	CodeBuiltinFile      = "XMD1342"
+	CodePropValue        = "XMD1343"
 
 	CodeUnbound      = "XMD1401"
 	CodeSometimes    = "XMD1402"
 	CodeBadName      = "XMD1403"
 	CodeNoInput      = "XMD1404"
+	CodeTwoBranches  = "XMD1405"
 	CodeNearName     = "XMD1410"
 	CodeBlanks       = "XMD1411"
 	CodeStringBraces = "XMD1412"
 	CodeInertBraces  = "XMD1413"
 	CodeExecBraces   = "XMD1414"
 	CodeProseMember  = "XMD1415"
+	CodeUnreachable  = "XMD1420"
+	CodeIdle         = "XMD1421"
 
 	CodeYAML          = "XMD1501"
 	CodeFrontLater    = "XMD1502"
@@ -55,27 +74,45 @@ var Codes = []diag.Code{
 	{Code: CodeUnknownComponent, Title: "there is no component of this name"},
 	{Code: CodeLaterComponent, Title: "a component that is not built yet"},
 	{Code: CodeUnknownAttribute, Title: "an attribute that the component does not have"},
-	{Code: CodeLaterAttribute, Title: "an attribute that is not built yet"},
 	{Code: CodeMissingAttribute, Title: "a required attribute is missing"},
 	{Code: CodeAttributeValue, Title: "an attribute's value is of the wrong form"},
 	{Code: CodeBody, Title: "both or neither of a body and the attribute that stands for it"},
 	{Code: CodeElse, Title: "`Else` stands where it cannot"},
 	{Code: CodeSessionName, Title: "a name that no session or agent can have"},
+	{Code: CodeBound, Title: "a bound that is no whole number, or outside of what it may be"},
+	{Code: CodeCatch, Title: "`Catch` stands where it cannot"},
+	{Code: CodeBreak, Title: "`Break` that leaves no `Loop`"},
+	{Code: CodeReturn, Title: "`Return` stands where it cannot, or is missing on a path"},
+	{Code: CodeOutput, Title: "`Output` stands where it cannot"},
+	{Code: CodePermission, Title: "an entry of `Permissions` that is malformed"},
+	{Code: CodeConversation, Title: "what cannot stand in a `Conversation`"},
+	{Code: CodeLaunch, Title: "`Session.Launch` stands where others run at the same time"},
+	{Code: CodeSlot, Title: "a slot that does not exist, or `slot` where it means nothing"},
 	{Code: CodeExecLanguage, Title: "an exec block in a language that no program is known for"},
 	{Code: CodeExecWord, Title: "an unknown word on an exec fence"},
 	{Code: CodeExecLater, Title: "a word of exec fences that is not built yet"},
 	{Code: CodeExecValue, Title: "the value of a word on an exec fence is of the wrong form"},
 	{Code: CodeDuration, Title: "a malformed duration"},
+	{Code: CodeSchema, Title: "a schema is not valid"},
+	{Code: CodeSchemaFile, Title: "a schema file that cannot be read"},
+	{Code: CodeSchemaValue, Title: "a value that does not fit its schema or choices"},
+	{Code: CodeFile, Title: "a component file that cannot be read"},
+	{Code: CodeCycle, Title: "a component is part of itself"},
+	{Code: CodeBuiltinFile, Title: "a component file has the name of a built-in component"},
+	{Code: CodePropValue, Title: "a prop's value does not fit its schema"},
 	{Code: CodeUnbound, Title: "a name that is not bound"},
 	{Code: CodeSometimes, Title: "a name that is bound on some paths only"},
 	{Code: CodeBadName, Title: "a name that cannot be bound"},
 	{Code: CodeNoInput, Title: "a prop, environment name or frontmatter key that is not declared"},
+	{Code: CodeTwoBranches, Title: "two branches that run at once bind one name"},
 	{Code: CodeNearName, Title: "warning: braces in prose that nearly are a bound name"},
 	{Code: CodeBlanks, Title: "warning: blanks keep braces from being an interpolation"},
 	{Code: CodeStringBraces, Title: "warning: a string attribute is not interpolated"},
 	{Code: CodeInertBraces, Title: "warning: a code span or fence is not interpolated"},
 	{Code: CodeExecBraces, Title: "warning: a program is not interpolated"},
 	{Code: CodeProseMember, Title: "warning: braces in prose name a member that the value cannot have"},
+	{Code: CodeUnreachable, Title: "warning: something is never reached"},
+	{Code: CodeIdle, Title: "warning: an attribute does nothing here"},
 	{Code: CodeYAML, Title: "the frontmatter is not valid YAML"},
 	{Code: CodeFrontLater, Title: "a key of the frontmatter that is not built yet"},
 	{Code: CodeFrontShape, Title: "a key of the frontmatter has a value of the wrong form"},

@@ -5,27 +5,50 @@ type Form uint8
 
 // The forms of values.
 const (
-	Value Form = iota // any value: a string, or an expression of any type
-	Text              // a string, or an expression that gives one
-	Flag              // no value, or a boolean expression
-	Cond              // a boolean expression
-	Name              // a literal name, to be bound
+	Value    Form = iota // any value: a string, or an expression of any type
+	Text                 // a string, or an expression that gives one
+	Flag                 // no value, or a boolean expression
+	Cond                 // a boolean expression
+	Name                 // a literal name, to be bound
+	Literal              // a literal string
+	Count                // a whole number between Min and Max
+	Array                // an expression that gives an array
+	Object               // an expression that gives an object
+	Strings              // a string, or an array of strings
+	Time                 // a duration: a string
+	Word                 // one of Words, known before the run
+	Schema               // the path of a schema file, or an expression that gives a schema
+	Deferred             // any value, computed at the end of the body
 )
 
 // Attribute is one attribute of a component.
 type Attribute struct {
-	Name   string
-	Form   Form
-	Needed bool // must be given
-	Later  bool // of the language, but not built yet
+	Name     string
+	Form     Form
+	Needed   bool     // must be given
+	Min, Max int64    // of a Count; Max 0: no limit
+	Words    []string // of a Word
 }
 
 // Component is one row of the table of components.
 type Component struct {
-	Name  string
-	Attrs []Attribute
-	Later bool // of the language, but not built yet
+	Name     string
+	Attrs    []Attribute
+	Later    bool // of the language, but not built yet
+	Body     Body
+	BodyHint string // what a missing body would be for
 }
+
+// Body is what a component takes between its tags.
+type Body uint8
+
+// The kinds of bodies.
+const (
+	AnyBody  Body = iota // it may have one
+	NoBody               // it has none
+	NeedBody             // it has two tags
+	FullBody             // it has a body that is more than white space
+)
 
 func (c *Component) attr(name string) *Attribute {
 	for i := range c.Attrs {
@@ -36,60 +59,75 @@ func (c *Component) attr(name string) *Attribute {
 	return nil
 }
 
-// names lists the attributes: those that are built, or all.
-func (c *Component) names(all bool) []string {
-	var names []string
-	for _, a := range c.Attrs {
-		if all || !a.Later {
-			names = append(names, a.Name)
-		}
+// names lists the attributes.
+func (c *Component) names() []string {
+	names := make([]string, len(c.Attrs))
+	for i, a := range c.Attrs {
+		names[i] = a.Name
 	}
 	return names
 }
 
-// later makes the row of a component that is not built yet, from the names of its attributes.
-func later(name string, attrs ...string) Component {
-	c := Component{Name: name, Later: true}
-	for _, a := range attrs {
-		c.Attrs = append(c.Attrs, Attribute{Name: a, Later: true})
-	}
-	return c
-}
+// MaxParallel is how many branches or bodies may run at once.
+const MaxParallel = 64
+
+// MaxToolName is how many characters the name of a tool may have.
+const MaxToolName = 64
+
+var (
+	binds    = Attribute{Name: "as", Form: Name}
+	fits     = Attribute{Name: "schema", Form: Schema}
+	within   = Attribute{Name: "timeout", Form: Time}
+	needed   = func(a Attribute) Attribute { a.Needed = true; return a }
+	words    = func(name string) Attribute { return Attribute{Name: name, Form: Text} }
+	anything = func(name string) Attribute { return Attribute{Name: name, Form: Value} }
+)
 
 // Components is the table of the language's components, built ones first. It is read-only.
 var Components = []Component{
-	{Name: "Prompt", Attrs: []Attribute{{Name: "text", Form: Text}, {Name: "agent", Form: Text}, {Name: "session", Form: Text},
-		{Name: "as", Form: Name}, {Name: "throwOnError", Form: Flag},
-		{Name: "timeout", Later: true}, {Name: "schema", Later: true}, {Name: "retries", Later: true}, {Name: "resend", Later: true}}},
-	{Name: "Agent", Attrs: []Attribute{{Name: "name", Form: Text, Needed: true},
-		{Name: "model", Later: true}, {Name: "effort", Later: true}, {Name: "mode", Later: true}}},
-	{Name: "Session", Attrs: []Attribute{{Name: "name", Form: Text}}},
-	{Name: "Let", Attrs: []Attribute{{Name: "as", Form: Name, Needed: true}, {Name: "value", Form: Value}}},
+	{Name: "Prompt", Attrs: []Attribute{words("text"), words("agent"), words("session"), binds, {Name: "throwOnError", Form: Flag}, within, fits,
+		{Name: "retries", Form: Count}, {Name: "resend", Form: Word, Words: []string{"auto"}}}},
+	{Name: "Agent", Attrs: []Attribute{needed(words("name")), words("model"), words("effort"), words("mode")}},
+	{Name: "Session", Attrs: []Attribute{words("name")}},
+	{Name: "Let", Attrs: []Attribute{needed(binds), anything("value")}},
 	{Name: "If", Attrs: []Attribute{{Name: "condition", Form: Cond, Needed: true}}},
 	{Name: "Else"},
+	{Name: "Each", Attrs: []Attribute{{Name: "in", Form: Array, Needed: true}, {Name: "let", Form: Name}, binds, {Name: "collect", Form: Deferred},
+		{Name: "parallel", Form: Count, Min: 1, Max: MaxParallel}}},
+	{Name: "Loop", Attrs: []Attribute{{Name: "max", Form: Count, Min: 1, Needed: true}}},
+	{Name: "Break", Body: NoBody},
+	{Name: "Parallel", Attrs: []Attribute{{Name: "max", Form: Count, Min: 1, Max: MaxParallel}}},
+	{Name: "Try"}, {Name: "Catch", Attrs: []Attribute{binds}},
+	{Name: "Fail", Attrs: []Attribute{needed(words("message"))}, Body: NoBody},
+	{Name: "Output"},
+	{Name: "Return", Attrs: []Attribute{needed(anything("value"))}, Body: NoBody},
+	{Name: "ApproveAll", Body: NeedBody, BodyHint: policyHint}, {Name: "ApproveReads", Body: NeedBody, BodyHint: policyHint},
+	{Name: "AskPermission", Body: NeedBody, BodyHint: policyHint}, {Name: "DenyAll", Body: NeedBody, BodyHint: policyHint},
+	{Name: "Permissions", Attrs: []Attribute{{Name: "deny", Form: Strings}, {Name: "allow", Form: Strings}}, Body: NeedBody, BodyHint: policyHint},
+	{Name: "File", Attrs: []Attribute{needed(words("path")), binds}},
+	{Name: "Glob", Attrs: []Attribute{{Name: "include", Form: Strings, Needed: true}, {Name: "exclude", Form: Strings}, binds}, Body: NoBody},
+	{Name: "TempDir", Attrs: []Attribute{needed(binds)}, Body: NeedBody, BodyHint: "the folder lives as long as the body"},
+	{Name: "Json", Attrs: []Attribute{needed(anything("value")), binds}, Body: NoBody},
+	{Name: "Parse", Attrs: []Attribute{fits, binds}, Body: FullBody, BodyHint: jsonHint},
+	{Name: "SafeParse", Attrs: []Attribute{fits, binds}, Body: FullBody, BodyHint: jsonHint},
+	{Name: "Fetch", Attrs: []Attribute{needed(words("url")), {Name: "method", Form: Word, Words: []string{"GET", "HEAD"}}, {Name: "headers", Form: Object},
+		within, binds}, Body: NoBody},
+	{Name: "Elicit", Attrs: []Attribute{fits, {Name: "choices", Form: Array}, anything("default"), binds}, Body: FullBody, BodyHint: "it is the question"},
+	{Name: "Content", Attrs: []Attribute{{Name: "slot", Form: Literal}}},
 
-	later("Instructions"),
-	later("Session.Launch", "agent", "session"),
-	later("Conversation", "name", "onLost"),
-	later("ApproveAll"), later("ApproveReads"), later("AskPermission"), later("DenyAll"),
-	later("Permissions", "deny", "allow"),
-	later("Each", "in", "let", "as", "collect", "parallel"),
-	later("Loop", "max"), later("Break"),
-	later("Parallel", "max"),
-	later("Try"), later("Catch", "as"),
-	later("Fail", "message"),
-	later("Output"), later("Return", "value"),
-	later("File", "path", "as"),
-	later("Glob", "include", "exclude", "as"),
-	later("TempDir", "as"),
-	later("Json", "value", "as"),
-	later("Parse", "schema", "as"), later("SafeParse", "schema", "as"),
-	later("Fetch", "url", "method", "headers", "timeout", "as"),
-	later("Elicit", "schema", "choices", "default", "as"),
-	later("Tool", "name", "description", "schema", "timeout"),
-	later("Mcp", "name", "url", "headers", "command", "args", "env"),
-	later("Content", "slot"),
+	{Name: "Instructions", Later: true, Body: FullBody, BodyHint: "it is what agents are told"},
+	{Name: "Session.Launch", Later: true, Attrs: []Attribute{words("agent"), words("session")}},
+	{Name: "Conversation", Later: true, Attrs: []Attribute{words("name"), {Name: "onLost", Form: Word, Words: []string{"restart", "fail"}}}},
+	{Name: "Tool", Later: true, Attrs: []Attribute{{Name: "name", Form: Literal, Needed: true}, words("description"), fits, within}, Body: NeedBody,
+		BodyHint: "it runs when an agent calls the tool"},
+	{Name: "Mcp", Later: true, Attrs: []Attribute{needed(words("name")), words("url"), {Name: "headers", Form: Object}, words("command"),
+		{Name: "args", Form: Array}, {Name: "env", Form: Object}}, Body: NoBody},
 }
+
+const (
+	policyHint = "the policy holds for the body"
+	jsonHint   = "it is the JSON text"
+)
 
 // components finds a row of the table by its name.
 var components = func() map[string]*Component {
@@ -108,15 +146,15 @@ func componentNames() []string {
 	return names
 }
 
-// Word is one word of an exec fence.
-type Word struct {
+// ExecWord is one word of an exec fence.
+type ExecWord struct {
 	Name  string
 	Value bool // takes a value; else it stands alone
 	Later bool
 }
 
 // Words is the table of the words that may follow exec. It is read-only.
-var Words = []Word{{Name: "as", Value: true}, {Name: "with", Value: true}, {Name: "throwOnError"}, {Name: "silent"}, {Name: "lax"},
+var Words = []ExecWord{{Name: "as", Value: true}, {Name: "with", Value: true}, {Name: "throwOnError"}, {Name: "silent"}, {Name: "lax"},
 	{Name: "timeout", Value: true}, {Name: "cwd", Value: true}, {Name: "once", Later: true}}
 
 // Languages are the languages that an exec block can be written in. Which program runs each of them is not decided here.

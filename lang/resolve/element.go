@@ -1,7 +1,6 @@
 package resolve
 
 import (
-	"maps"
 	"strings"
 
 	"xmd/lang/diag"
@@ -9,73 +8,120 @@ import (
 	"xmd/lang/syntax"
 )
 
-func (r *resolver) element(el *syntax.Element, p place) {
+// element resolves an element; ends tells that what stands behind it is never reached.
+func (r *resolver) element(el *syntax.Element, p place) (ends bool) {
 	c := components[el.Name]
-	if c == nil || c.Later {
-		r.foreign(el, c, p)
-		return
+	if c == nil {
+		return r.component(el, p)
 	}
-	if c.Name == "Else" {
-		r.diags.Add(CodeElse, tagSpan(el), "Else stands only directly in If", "")
-		r.nodes(el.Body, p)
-		return
+	if c.Name == "Else" || c.Name == "Catch" {
+		return r.strayArm(el, p)
 	}
 	e := r.attributes(el, c, p)
 	e.HasBody = hasBody(el)
 	r.info.Elements[el] = e
-	switch c.Name {
+	r.body(el, c, e)
+	if c.Later {
+		r.diags.Add(CodeLaterComponent, tagSpan(el), c.Name+" is not built yet", "")
+	}
+	return r.builtin(el, e, p)
+}
+
+// builtin resolves what is particular to each built-in component.
+func (r *resolver) builtin(el *syntax.Element, e *Element, p place) (ends bool) {
+	in := place{captured: p.captured}
+	switch el.Name {
 	case "Prompt":
-		r.prompt(el, e, p)
+		return r.prompt(el, e)
 	case "Let":
-		r.let(el, e, p)
+		return r.let(el, e)
 	case "If":
-		r.branches(el, p)
-	case "Session":
-		r.session(el, e, p)
-	default:
+		return r.branches(el, e, p)
+	case "Try":
+		return r.try(el, p)
+	case "Each":
+		return r.each(el, e, in)
+	case "Loop":
+		return r.loop(el, e, in)
+	case "Break":
+		return r.breaks(el)
+	case "Parallel":
+		return r.parallel(el, in)
+	case "Fail":
+		return true
+	case "Output":
+		return r.output(el, p)
+	case "Return":
+		return r.returns(el, e, p)
+	case "Content":
+		return r.content(el, e, in)
+	case "Agent":
 		r.agentName(e.Arg("name"))
-		r.nodes(el.Body, p)
+	case "Session":
+		r.sessionElement(el, e)
+	case "Permissions":
+		r.permissions(el, e)
+	case "File", "Glob", "TempDir", "Json", "Parse", "SafeParse", "Fetch", "Elicit":
+		return r.effect(el, e, in)
+	case "Instructions", "Session.Launch", "Conversation", "Tool", "Mcp":
+		return r.later(el, e, in)
+	}
+	return r.nodes(el.Body, in)
+}
+
+// body checks that there is a body where one is needed, and none where none is taken.
+func (r *resolver) body(el *syntax.Element, c *Component, e *Element) {
+	switch {
+	case c.Body == NoBody && e.HasBody:
+		r.diags.Add(CodeBody, tagSpan(el), c.Name+" takes no body", "write <"+c.Name+" …/>")
+	case c.Body == NeedBody && el.SelfClosing, c.Body == FullBody && !e.HasBody:
+		r.diags.Add(CodeBody, tagSpan(el), c.Name+" has no body", c.BodyHint+": <"+c.Name+">…</"+c.Name+">")
 	}
 }
 
 // hasBody tells whether a body holds more than white space and author comments.
 func hasBody(el *syntax.Element) bool {
 	for n := range syntax.Children(el.Body) {
-		switch n := n.(type) {
-		case *syntax.Comment:
-		case *syntax.Text:
-			if strings.TrimSpace(n.Value) != "" {
-				return true
-			}
-		default:
+		if !blank(n) {
 			return true
 		}
 	}
 	return false
 }
 
-// foreign reports a component that does not exist or is not built. What it would bind is bound, so that no further errors
-// come of it.
-func (r *resolver) foreign(el *syntax.Element, c *Component, p place) {
-	if c != nil {
-		r.diags.Add(CodeLaterComponent, tagSpan(el), c.Name+" is not built yet", "")
-	} else {
-		r.unknownComponent(el)
+func blank(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.Comment:
+		return true
+	case *syntax.Text:
+		return strings.TrimSpace(n.Value) == ""
+	case *syntax.Line:
+		for _, inner := range n.Body {
+			if !blank(inner) {
+				return false
+			}
+		}
+		return true
 	}
-	inner := place{captured: p.captured, lent: maps.Clone(p.lent)}
-	if inner.lent == nil {
-		inner.lent = map[string]bool{}
-	}
-	inner.lent[lends[el.Name]] = true
+	return false
+}
+
+// foreign resolves what stands in and around an element of which nothing is known. What it would bind is bound, so that no
+// further errors come of it.
+func (r *resolver) foreign(el *syntax.Element, p place) {
 	for _, a := range el.Attrs {
 		switch {
 		case a.Kind == syntax.AttrExpr:
-			r.expression(a, p)
-		case (a.Name == "let" || a.Name == "as" && el.Name == "Catch") && expr.IsName(a.Value):
+			r.expression(a)
+		case a.Name == "let" && expr.IsName(a.Value):
 			r.scope.bind(a.Value, nil, a.ValueSpan)
 		}
 	}
-	r.nodes(el.Body, inner)
+	r.inside(func(in *around) {
+		for _, name := range lends(el.Name) {
+			in.lend(name, nil)
+		}
+	}, func() { r.nodes(el.Body, place{captured: p.captured}) })
 	for _, a := range el.Attrs {
 		if a.Name == "as" && a.Kind == syntax.AttrString && expr.IsName(a.Value) {
 			r.scope.bind(a.Value, nil, a.ValueSpan)
@@ -84,23 +130,40 @@ func (r *resolver) foreign(el *syntax.Element, c *Component, p place) {
 }
 
 func (r *resolver) unknownComponent(el *syntax.Element) {
-	hint := expr.DidYouMean(el.Name, componentNames())
+	hint := expr.DidYouMean(el.Name, append(r.linker.names(r.name), componentNames()...))
 	if hint == "" {
-		hint = `write \<` + el.Name + "> or use backticks; HTML tags are lower-case; component files are not built yet"
+		hint = `write \<` + el.Name + "> or use backticks; HTML tags are lower-case; a component file is components/" +
+			strings.ReplaceAll(el.Name, ".", "/") + ".xmd"
 	}
 	r.diags.Add(CodeUnknownComponent, tagSpan(el), "there is no component "+el.Name, hint)
 }
 
-func (r *resolver) prompt(el *syntax.Element, e *Element, p place) {
+func (r *resolver) prompt(el *syntax.Element, e *Element) (ends bool) {
 	r.bodyOr(el, e, "text", !e.HasBody)
 	if text := e.Arg("text"); text.Given && text.Expr == nil && strings.TrimSpace(text.Literal) == "" {
 		r.diags.Add(CodeAttributeValue, text.Pos, "the prompt is empty", "")
 	}
 	r.agentName(e.Arg("agent"))
 	r.sessionName(e.Arg("session"))
-	r.nodes(el.Body, place{captured: true, lent: p.lent})
+	if hasAttr(el, "session") {
+		r.namesSession(attrSpan(el, "session"))
+	}
+	if hasAttr(el, "retries") && !hasAttr(el, "schema") {
+		r.warn(CodeIdle, attrSpan(el, "retries"), "retries does nothing without schema", "it counts how often a reply that does not fit is asked for again")
+	}
+	ends = r.nodes(el.Body, place{captured: true})
+	typ := expr.Of(expr.String)
+	if hasAttr(el, "schema") {
+		typ = e.Schema.typ()
+	}
+	r.bind(el, e, typ)
+	return ends
+}
+
+// bind binds what as= names.
+func (r *resolver) bind(el *syntax.Element, e *Element, typ *expr.Type) {
 	if e.As != "" {
-		r.scope.bind(e.As, expr.Of(expr.String), asSpan(el))
+		r.scope.bind(e.As, typ, attrSpan(el, "as"))
 	}
 }
 
@@ -133,18 +196,15 @@ func attrSpan(el *syntax.Element, name string) diag.Span {
 	return tagSpan(el)
 }
 
-func asSpan(el *syntax.Element) diag.Span { return attrSpan(el, "as") }
-
-func (r *resolver) let(el *syntax.Element, e *Element, p place) {
+func (r *resolver) let(el *syntax.Element, e *Element) (ends bool) {
 	r.bodyOr(el, e, "value", el.SelfClosing) // an empty body is one: it binds the empty text
 	typ := expr.Of(expr.String)
 	if hasAttr(el, "value") {
 		typ = r.argType(e.Arg("value"))
 	}
-	r.nodes(el.Body, place{captured: true, lent: p.lent})
-	if e.As != "" {
-		r.scope.bind(e.As, typ, asSpan(el))
-	}
+	ends = r.nodes(el.Body, place{captured: true})
+	r.bind(el, e, typ)
+	return ends
 }
 
 // argType is the type of an argument; nil if it has faults.
@@ -159,70 +219,25 @@ func (r *resolver) argType(a Arg) *expr.Type {
 	return typ
 }
 
-// branches resolves the two arms of an If from the same state.
-func (r *resolver) branches(el *syntax.Element, p place) {
-	then, other := r.arms(el)
-	mark := r.scope.arm()
-	r.nodes(then, p)
-	a := r.scope.leave(mark)
-	mark = r.scope.arm()
-	if other != nil {
-		r.nodes(other.Body, p)
-	}
-	r.scope.join(a, r.scope.leave(mark))
-}
-
-// arms finds the Else of an If and says where one stands wrongly.
-func (r *resolver) arms(el *syntax.Element) (then []syntax.Node, other *syntax.Element) {
-	for _, n := range el.Body {
-		e, ok := n.(*syntax.Element)
-		switch {
-		case ok && e.Name == "Else" && other == nil:
-			other = e
-			r.elseTag(e)
-			continue
-		case ok && e.Name == "Else":
-			r.diags.Add(CodeElse, tagSpan(e), "If has two Else", "", diag.Related{Summary: "the first one is here", Span: tagSpan(other)})
-			then = append(then, e.Body...)
-			continue
-		case other != nil && !blank(n):
-			r.diags.Add(CodeElse, tagSpan(other), "Else is not the last thing in If", "what stands behind it belongs before it or behind </If>",
-				diag.Related{Summary: "this stands behind it", Span: n.Span()})
-		}
-		then = append(then, n)
-	}
-	return then, other
-}
-
-func (r *resolver) elseTag(el *syntax.Element) {
-	for _, a := range el.Attrs {
-		r.diags.Add(CodeUnknownAttribute, a.NameSpan, a.Name+" is not an attribute of Else", "Else takes no attributes; a further condition is an If inside it")
-	}
-}
-
-func blank(n syntax.Node) bool {
-	switch n := n.(type) {
-	case *syntax.Comment:
-		return true
-	case *syntax.Text:
-		return strings.TrimSpace(n.Value) == ""
-	case *syntax.Line:
-		for _, inner := range n.Body {
-			if !blank(inner) {
-				return false
-			}
-		}
-		return true
-	}
-	return false
-}
-
-func (r *resolver) session(el *syntax.Element, e *Element, p place) {
+// sessionElement checks a Session.
+func (r *resolver) sessionElement(el *syntax.Element, e *Element) {
 	r.sessionName(e.Arg("name"))
-	if !hasAttr(el, "name") && !hasUnknown(el, e.Component) {
-		r.diags.Add(CodeLaterComponent, tagSpan(el), "Session without name is not built yet", `write <Session name="…">`)
+	r.namesSession(tagSpan(el))
+}
+
+// namesSession notes that sessions are named or opened here, which a Conversation does not allow.
+func (r *resolver) namesSession(at diag.Span) {
+	r.note(&r.info.holds.session, at, "a session is chosen here")
+	if r.in.conversation {
+		r.diags.Add(CodeConversation, at, "a Conversation has its own sessions; none can be chosen in it", "leave it out, or end the Conversation before it")
 	}
-	r.nodes(el.Body, p)
+}
+
+// note keeps the first place of something.
+func (r *resolver) note(first **diag.Related, at diag.Span, what string) {
+	if *first == nil {
+		*first = &diag.Related{Summary: what, Span: at, Source: r.source}
+	}
 }
 
 // sessionName checks a name that is written out, or that an expression without names computes.
@@ -244,16 +259,7 @@ func (r *resolver) agentName(a Arg) {
 
 // constant gives the string that an argument always is.
 func constant(a Arg) (string, bool) {
-	switch {
-	case !a.Given:
-		return "", false
-	case a.Expr == nil:
-		return a.Literal, true
-	}
-	v, ok := a.Expr.Const()
-	if !ok {
-		return "", false
-	}
-	s, ok := v.(string)
-	return s, ok
+	v, ok := a.Const()
+	s, isString := v.(string)
+	return s, ok && isString
 }

@@ -40,7 +40,7 @@ func (r *resolver) exec(n *syntax.Exec) {
 }
 
 func (r *resolver) word(e *Exec, w *syntax.InfoWord) {
-	i := slices.IndexFunc(Words, func(row Word) bool { return row.Name == w.Name })
+	i := slices.IndexFunc(Words, func(row ExecWord) bool { return row.Name == w.Name })
 	switch {
 	case w.Name == "":
 		return // said by the parser
@@ -129,7 +129,7 @@ func (r *resolver) withName(e *Exec, word string, at diag.Span) {
 		r.diags.Add(CodeExecValue, at, "with takes names, not members", `bind it before: <Let as="`+lastName(p)+`" value={`+name+"}/>")
 	case slices.ContainsFunc(e.With, func(w With) bool { return w.Name == name }):
 		r.diags.Add(CodeExecValue, at, name+" is named twice", "")
-	case !bound && !given[name]:
+	case !bound && !given[name] && !r.isLent(name):
 		r.unbound(name, diag.Span{Start: at.Start, End: at.Start + len(name)}, "")
 	case b.Sometimes:
 		r.sometimes(name, at, b)
@@ -148,7 +148,7 @@ func lastName(p *expr.Path) string {
 // execBraces warns of {name} in a program, which is sent as written.
 func (r *resolver) execBraces(n *syntax.Exec, e *Exec) {
 	r.braces(n.Program, func(inner string, from, to int) {
-		if !r.names(inner, place{}) {
+		if !r.names(inner) {
 			return
 		}
 		root := inner

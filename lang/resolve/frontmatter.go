@@ -48,13 +48,27 @@ func (r *resolver) frontKey(in *Inputs, root *yamlNode, p yamlPair) {
 	case "env":
 		r.env(in, p.val)
 	case "returns":
-		r.diags.Add(CodeFrontLater, p.pos, "returns is not built yet", "")
+		r.returnsAt, r.info.value = p.pos, true
+		r.frontReturns(p)
 	default:
 		in.Meta[p.key] = p.val.value()
 		if near := diag.Nearest(p.key, acting); near != "" {
 			r.warn(CodeFrontKey, p.pos, p.key+" is data only", "did you mean "+near+"?")
 		}
 	}
+}
+
+// frontReturns reads the schema of a value document, or the path of its file.
+func (r *resolver) frontReturns(p yamlPair) {
+	if path, ok := p.val.scalar.(string); ok && p.val.kind == yamlScalar {
+		r.info.Returns = r.schemaFile(path, p.val.pos)
+		return
+	}
+	if p.val.kind != yamlMap && p.val.scalar != true {
+		r.diags.Add(CodeFrontShape, p.val.pos, "returns is a schema, or the path of a schema file", "write returns: {type: object}")
+		return
+	}
+	r.info.Returns = r.compileSchema(p.val.value(), p.val)
 }
 
 // props reads either form: a map from names to schemas, or one schema of an object.

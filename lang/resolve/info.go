@@ -13,7 +13,29 @@ type Info struct {
 	Elements map[*syntax.Element]*Element
 	Paths    map[*syntax.Interp]*expr.Path // the interpolations that act; any other is text
 	Execs    map[*syntax.Exec]*Exec
-	Bound    Names // what is bound at the end of the document
+	Bound    Names                    // what is bound at the end of the document
+	Branches map[syntax.Node][]string // names that each branch of a Parallel binds, sorted; nil if there is no Parallel
+	Returns  *schema.Schema           // of returns: in the frontmatter; nil: the document is text
+	Regions  bool                     // it has Output regions
+	Files    []*diag.Source           // schema files that it names, each once
+
+	slots map[string]*slot // where Content puts children, by the name of the slot
+	holds holds
+	front bool // the frontmatter was understood
+	value bool // it has returns:, also if that is no schema
+}
+
+// slot is a place for children in a component file.
+type slot struct{ parallel bool } // inside of what runs several at once
+
+// holds are the first places of what a component file may not hold where it is used, that in the files it uses included.
+type holds struct{ session, parallel, conversation, launch *diag.Related }
+
+// Unit is one component file.
+type Unit struct {
+	Name string // of the component
+	Doc  *syntax.Document
+	Info *Info
 }
 
 // Names are bound names. The zero value binds none.
@@ -80,10 +102,23 @@ type Arg struct {
 // Element is what is known of an element whose component is built.
 type Element struct {
 	Component *Component
-	Args      []NamedArg      // attributes of the forms Value, Text and Cond, and computed Flags, as far as they are given
+	Args      []NamedArg      // attributes as far as they are given, but those below
 	Flags     map[string]bool // attributes of the form Flag whose value is known; nil if there are none
 	As        string
-	HasBody   bool // the body holds more than white space
+	Let       string     // of Each
+	Slot      string     // where the component that it stands directly in puts it; of Content: the slot it fills
+	Schema    *SchemaArg // nil: none
+	TimeoutMS int64      // of a timeout that is written out; 0: none
+	Use       *Unit      // of a component file; its props are the Args
+	HasBody   bool       // the body holds more than white space
+}
+
+// SchemaArg is a schema attribute: known before the run, or computed by an expression.
+type SchemaArg struct {
+	Given  bool
+	Schema *schema.Schema // nil: Expr computes the schema, an object
+	Expr   Arg
+	Path   string // of the file that Schema was read from, as it was written; "": it stands in the document
 }
 
 // NamedArg is an argument with the name of its attribute.
@@ -124,4 +159,23 @@ type With struct {
 	Path *expr.Path // the value bound to Name
 	File bool       // @file: the variable holds the path of a file with the value
 	Pos  diag.Span
+}
+
+// Const gives the value that an argument always has; ok is false if it is not given or not known before the run.
+func (a Arg) Const() (v any, ok bool) {
+	switch {
+	case !a.Given:
+		return nil, false
+	case a.Expr == nil:
+		return a.Literal, true
+	}
+	return a.Expr.Const()
+}
+
+// typ is what is known of a value that fits.
+func (s *SchemaArg) typ() *expr.Type {
+	if s == nil || s.Schema == nil {
+		return nil
+	}
+	return s.Schema.Type()
 }

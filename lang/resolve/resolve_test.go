@@ -62,7 +62,8 @@ func TestErrors(t *testing.T) {
 func TestCodesAreTested(t *testing.T) {
 	var all strings.Builder
 	files, _ := filepath.Glob("testdata/errors/*.golden")
-	for _, f := range files {
+	folders, _ := filepath.Glob("testdata/files/*/golden")
+	for _, f := range slices.Concat(files, folders) {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
@@ -109,6 +110,8 @@ func TestEntries(t *testing.T) {
 		"<Prompt>{m}</Prompt>":         "m is bound on some paths only",
 		"<Prompt>{o}</Prompt>":         "o is not bound here",
 		"---\na: 1\n---\n":             "frontmatter belongs in a file",
+		"<Return value={1}/>":          "Return belongs in a file",
+		"<Output>x</Output>":           "Output belongs in a file",
 		"<Let as=\"n\" value={1}/>{n}": "",
 	} {
 		got := check("repl[2]", text, resolve.Options{Entry: true, Bound: info.Bound})
@@ -136,6 +139,16 @@ func TestSessionName(t *testing.T) {
 		"": false, " a": false, "a ": false, "a@1": false, "a:b": false, "a\nb": false, strings.Repeat("é", 129): false, "a\\b": false} {
 		if err := resolve.SessionName(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func TestParsePermission(t *testing.T) {
+	for entry, want := range map[string]string{"read": "read|", "execute:rm *": "execute|rm *", "fetch:https://*": "fetch|https://*", "edit:a:b": "edit|a:b",
+		"": "", "Read": "", "exec": "", "read:": "", "read: ": "", "*": ""} {
+		p, err := resolve.ParsePermission(entry)
+		if (err != nil) != (want == "") || err == nil && p.Kind+"|"+p.Glob != want {
+			t.Errorf("%q is %+v, %v", entry, p, err)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"math"
+
 	"xmd/lang/diag"
 	"xmd/lang/expr"
 )
@@ -12,7 +14,11 @@ type scope struct {
 	names map[string]Bound
 	log   []change
 	open  int // arms being resolved
+	left  int // how long the log was at the first Break of the innermost Loop; notLeft: there was none
 }
+
+// notLeft is behind the end of any log.
+const notLeft = math.MaxInt
 
 // change is what a name was before it was bound.
 type change struct {
@@ -22,7 +28,7 @@ type change struct {
 }
 
 func newScope(bound Names) *scope {
-	s := &scope{names: make(map[string]Bound, len(bound))}
+	s := &scope{names: make(map[string]Bound, len(bound)), left: notLeft}
 	for n, b := range bound {
 		b.At = diag.Span{} // it is no place of this document
 		s.names[n] = b
@@ -64,7 +70,29 @@ func (s *scope) leave(mark int) Names {
 	}
 	s.log = s.log[:mark]
 	s.open--
+	if s.left != notLeft { // what the log says from here on came behind the Break
+		s.left = min(s.left, mark)
+	}
 	return bound
+}
+
+// late gives what the names that were bound behind the first Break of a Loop were before it.
+func (s *scope) late() map[string]change {
+	late := map[string]change{}
+	if s.left == notLeft {
+		return late
+	}
+	for _, c := range s.log[s.left:] {
+		if _, seen := late[c.name]; !seen {
+			late[c.name] = c
+		}
+	}
+	return late
+}
+
+// maybe makes of names that are bound for certain names that are bound only if what bound them ran to its end.
+func (s *scope) maybe(names Names) {
+	s.join(names, Names{})
 }
 
 // join binds what two arms bound: a name of both is bound, a name of one only on some paths, unless it was bound before.
@@ -72,24 +100,23 @@ func (s *scope) join(a, b Names) {
 	for name, x := range a {
 		y, both := b[name]
 		if !both {
-			y = s.names[name]
-			if _, before := s.names[name]; !before {
-				y.Sometimes = true
-				y.Type = x.Type
-			}
+			y = s.other(name, x)
 		}
 		s.set(name, merge(x, y))
 	}
 	for name, y := range b {
-		if _, both := a[name]; both {
-			continue
+		if _, both := a[name]; !both {
+			s.set(name, merge(y, s.other(name, y)))
 		}
-		x, before := s.names[name]
-		if !before {
-			x = Bound{Type: y.Type, Sometimes: true}
-		}
-		s.set(name, merge(y, x))
 	}
+}
+
+// other is a name on the paths that do not bind it.
+func (s *scope) other(name string, b Bound) Bound {
+	if before, ok := s.names[name]; ok {
+		return before
+	}
+	return Bound{Type: b.Type, Sometimes: true}
 }
 
 func merge(x, y Bound) Bound {
@@ -102,5 +129,18 @@ var reserved = map[string]bool{"props": true, "meta": true, "run": true, "env": 
 // given are the reserved names that every document has.
 var given = map[string]bool{"props": true, "meta": true, "run": true, "env": true}
 
-// lends are the names that a component gives its body.
-var lends = map[string]string{"Each": "each", "Loop": "loop", "Tool": "args"}
+// lenders are the components that give their bodies a reserved name.
+var lenders = map[string]string{"each": "Each", "loop": "Loop", "args": "Tool", "call": "Tool"}
+
+// lends are the reserved names that a component gives its body.
+func lends(component string) []string {
+	switch component {
+	case "Each":
+		return []string{"each"}
+	case "Loop":
+		return []string{"loop"}
+	case "Tool":
+		return []string{"args", "call"}
+	}
+	return nil
+}

@@ -17,8 +17,7 @@ func (r *resolver) interp(n *syntax.Interp, p place) {
 	at := diag.Span{Start: n.Pos.Start + 1, End: n.Pos.Start + 1 + len(path.Root)}
 	b, bound := r.scope.names[path.Root]
 	switch {
-	case p.lent[path.Root]:
-	case !bound && !given[path.Root]:
+	case !bound && !given[path.Root] && !r.isLent(path.Root):
 		r.unboundText(path.Root, at, p)
 	case b.Sometimes:
 		r.sometimes(path.Root, at, b)
@@ -65,7 +64,7 @@ func (r *resolver) text(n *syntax.Text, p place) {
 	r.braces(n.Value, func(inner string, from, to int) {
 		path := strings.TrimSpace(inner)
 		switch {
-		case !r.names(path, p):
+		case !r.names(path):
 		case n.Inert && inner == path:
 			r.warn(CodeInertBraces, r.locate(n.Value, from, to, n.Pos), "{"+path+"} stands in code and is not interpolated",
 				"a fence with the word fill behind its language is")
@@ -97,12 +96,12 @@ func (r *resolver) braces(text string, do func(inner string, from, to int)) {
 }
 
 // names reports whether the inside of braces is a path of a bound name.
-func (r *resolver) names(inner string, p place) bool {
+func (r *resolver) names(inner string) bool {
 	n := 0
 	for n < len(inner) && inner[n] != '.' && inner[n] != '[' {
 		n++
 	}
-	if !r.isBound(inner[:n], p) || n == len(inner) && reserved[inner] {
+	if !r.isBound(inner[:n]) || n == len(inner) && reserved[inner] {
 		return false // {env} and {run} alone are more likely code
 	}
 	_, ok := expr.ParsePath(inner)
@@ -137,16 +136,16 @@ func (r *resolver) locate(value string, from, to int, pos diag.Span) diag.Span {
 // maxWarnings bounds how many warnings one document gets: finding the place of one may take time linear in the document.
 const maxWarnings = 200
 
-func (r *resolver) warn(code string, at diag.Span, summary, hint string) {
+func (r *resolver) warn(code string, at diag.Span, summary, hint string, related ...diag.Related) {
 	if r.warnings++; r.warnings <= maxWarnings {
-		r.diags.Warn(code, at, summary, hint)
+		r.diags.Warn(code, at, summary, hint, related...)
 	}
 }
 
 // stringBraces warns of {name} in a string attribute.
-func (r *resolver) stringBraces(a *syntax.Attr, p place) {
+func (r *resolver) stringBraces(a *syntax.Attr) {
 	r.braces(a.Value, func(inner string, from, to int) {
-		if r.names(inner, p) {
+		if r.names(inner) {
 			r.warn(CodeStringBraces, r.locate(a.Value, from, to, a.ValueSpan), "{"+inner+"} in a string is not interpolated",
 				`write `+a.Name+`={"…" + `+inner+`}`)
 		}

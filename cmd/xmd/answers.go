@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/urfave/cli/v2"
+
+	"xmd/lang/expr"
+	"xmd/runtime"
+)
+
+// answerFlags are those that answer the questions of a document.
+func answerFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "answer", Usage: "answer a question: NAME=VALUE; NAME[2]= is its second asking"},
+		&cli.StringFlag{Name: "answers", Usage: "answers as a JSON object in this file"},
+	}
+}
+
+// givenAnswers reads --answers and --answer; a flag wins over the file.
+func givenAnswers(c *call) (map[string]runtime.Answer, error) {
+	given := map[string]runtime.Answer{}
+	if path := c.String("answers"); path != "" {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, runtime.Errorf(runtime.KindUsage, "--answers: %w", err)
+		}
+		v, err := expr.ParseJSON(string(text))
+		if err != nil {
+			return nil, runtime.Errorf(runtime.KindUsage, "--answers %s %w", path, err)
+		}
+		object, ok := v.(map[string]any)
+		if !ok {
+			return nil, runtime.Errorf(runtime.KindUsage, "--answers %s holds %s, not a JSON object", path, expr.KindName(v))
+		}
+		for name, v := range object {
+			given[name] = runtime.Answer{Value: v, Parsed: true}
+		}
+	}
+	for _, text := range c.StringSlice("answer") {
+		name, value, ok := strings.Cut(text, "=")
+		if !ok || name == "" {
+			return nil, &usageError{message: fmt.Sprintf("--answer takes NAME=VALUE, not %q", text)}
+		}
+		given[name] = runtime.Answer{Text: value}
+	}
+	return given, nil
+}
+
+// terminal is where a person is asked, one thing at a time.
+type terminal struct {
+	one   sync.Mutex
+	out   io.Writer
+	lines <-chan string // what the person types, line by line; closed at the end
+}
+
+// person is who sits at the terminal; nil when nobody does. The REPL reads the same lines.
+func (p *program) person() *terminal {
+	if p.console == nil && isTerminal(p.stdin) && isTerminal(p.stderr) {
+		p.console = &terminal{out: p.stderr, lines: linesOf(context.Background(), p.stdin)}
+	}
+	return p.console
+}
+
+// linesOf reads lines until the input or ctx ends. A read cannot be taken back: its goroutine may wait for a line that nobody wants.
+func linesOf(ctx context.Context, in io.Reader) <-chan string {
+	lines := make(chan string)
+	go func() {
+		defer close(lines)
+		r := bufio.NewReader(in)
+		for {
+			line, err := r.ReadString('\n')
+			if line != "" {
+				select {
+				case lines <- line:
+				case <-ctx.Done():
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return lines
+}
+
+// read shows a text and waits for a line.
+func (t *terminal) read(ctx context.Context, text string) (string, error) {
+	_, _ = io.WriteString(t.out, printable(text))
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case line, ok := <-t.lines:
+		if !ok {
+			return "", io.EOF
+		}
+		return strings.TrimSpace(line), nil
+	}
+}
+
+// Ask puts one question of a document.
+func (t *terminal) Ask(ctx context.Context, q runtime.Question) (runtime.Answer, error) {
+	t.one.Lock()
+	defer t.one.Unlock()
+	var b strings.Builder
+	if q.Problem != "" {
+		fmt.Fprintf(&b, "%s\n", q.Problem)
+	}
+	fmt.Fprintf(&b, "%s\n", q.Text)
+	for i, c := range q.Choices {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, expr.Render(c))
+	}
+	if q.HasDefault {
+		fmt.Fprintf(&b, "[%s] ", expr.Render(q.Default))
+	}
+	b.WriteString("> ")
+	text, err := t.read(ctx, b.String())
+	if err != nil {
+		return runtime.Answer{}, runtime.Errorf(runtime.KindWaiting, "nobody answered: %w", err)
+	}
+	if n := choiceNumber(text); n >= 1 && n <= len(q.Choices) {
+		return runtime.Answer{Value: q.Choices[n-1], Parsed: true}, nil
+	}
+	if text == "" && q.HasDefault {
+		return runtime.Answer{}, nil
+	}
+	return runtime.Answer{Text: text}, nil
+}
+
+// choiceNumber is the number that a person typed for a choice; 0 for anything else.
+func choiceNumber(text string) int {
+	var n int
+	if _, err := fmt.Sscanf(text, "%d", &n); err != nil || fmt.Sprint(n) != text {
+		return 0
+	}
+	return n
+}
+
+// permit asks about one permission request of an agent.
+func (t *terminal) permit(ctx context.Context, agent, step string, req runtime.PermissionRequest) (bool, string) {
+	t.one.Lock()
+	defer t.one.Unlock()
+	line, err := t.read(ctx, question(agent, step, req))
+	switch {
+	case err != nil:
+		return false, "the question was not answered"
+	case strings.EqualFold(line, "y"), strings.EqualFold(line, "yes"):
+		return true, ""
+	}
+	return false, "answered no"
+}
