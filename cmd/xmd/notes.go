@@ -59,7 +59,8 @@ func (n *notes) end(end *event.End) {
 		re := &runtime.Error{Kind: runtime.Kind(e.Kind), Retryable: e.Retryable, Message: e.Message, Position: e.Position}
 		n.line(errorLine(re))
 	}
-	if end.ExitCode != 0 && end.ExitCode != 2 && n.run != "" {
+	// A run that waits says in its own error how it goes on.
+	if end.ExitCode != 0 && end.ExitCode != 2 && end.ExitCode != runtime.KindWaiting.ExitCode() && n.run != "" {
 		n.line(fmt.Sprintf("run %s is recorded; xmd resume is not built yet, so it cannot be resumed by this version", n.run))
 	}
 }
