@@ -112,6 +112,7 @@ func (w way) agent(version string) runtime.Agent {
 			Command:     w.argv,
 			VersionArgv: w.version,
 			Executable:  w.executable,
+			AskMode:     p.askMode(),
 			RejectEnds:  p.Driver.RejectEnds,
 			ConfirmList: p.Confirm,
 		},

@@ -16,6 +16,7 @@ type Profile struct {
 	CLI       Program // the person's own program behind the adapter; zero: the adapter is the agent
 	Points    string  // the environment variable that points the adapter at the CLI
 	Env       []string
+	AskMode   string   // the mode Env starts it in, where the driver sets none
 	Version   []string // arguments with which the CLI prints its version; nil: the handshake tells it
 	Unasked   string   // what it does without asking in the mode xmd starts it in
 	Confirm   bool     // its own session list may confirm identity
@@ -106,6 +107,14 @@ var profiles = []Profile{
 			HandshakeVersion: true,
 		},
 	},
+}
+
+// askMode is the mode in which the agent asks before it acts; "" when no name is known for it.
+func (p Profile) askMode() string {
+	if p.Driver.Mode != "" {
+		return p.Driver.Mode
+	}
+	return p.AskMode
 }
 
 // customProfile is the row of an agent of which only the configuration knows.

@@ -35,6 +35,7 @@ type AgentInfo struct {
 	VersionEnv  []string // environment for VersionArgv; nil: the same as the agent's
 	Executable  string   // the file whose digest tells builds apart; "": none
 	RejectEnds  bool     // refusing a permission ends the agent's turn
+	AskMode     string   // the mode in which the agent asks for permissions; "": it has no modes
 	ConfirmList bool     // the provider's own session list may confirm identity
 	ConfirmLoad bool     // a load that succeeded confirms identity (Gemini)
 }
@@ -78,6 +79,17 @@ type Ender interface {
 type Loader interface {
 	CanLoad() bool
 }
+
+// Configurer is a Connection on which model, effort and mode of the conversation can be chosen.
+type Configurer interface {
+	// Configure makes the conversation that was opened work with s from its next turn on. An empty member means what the
+	// conversation had when it was opened; for the mode, the one in which the agent asks. An *Error of KindUnsupported says that
+	// the agent offers no such choice, one of KindFailed that it offers other values, with their names.
+	Configure(ctx context.Context, s Settings) error
+}
+
+// Settings are what an author may choose of how an agent works. Empty members are left to the agent.
+type Settings struct{ Model, Effort, Mode string }
 
 // HandshakeVersioner is a Connection whose handshake named the CLI's version ("" when it did not).
 type HandshakeVersioner interface {
@@ -191,9 +203,11 @@ type Usage struct {
 // a *_once kind.
 type PermissionRequest struct {
 	CallID  string
-	Kind    string // tool kind; "" when missing
-	Title   string // as the agent words it; for people only, never matched
-	Subject string // command or path of the call's input
+	Kind    string   // tool kind; "" when missing
+	Title   string   // as the agent words it; for people only, never matched
+	Subject string   // command or path of the call's input, else what stands for it; for people only
+	Command string   // of the call's input, as one line of shell; "": none
+	Paths   []string // every path or address the call names: of its input, its diffs, its locations
 	Input   json.RawMessage
 	Diffs   []Diff
 }

@@ -19,6 +19,9 @@ func (r *Runner) attach(ctx context.Context, s *session, at event.At) error {
 	if err == nil {
 		return nil
 	}
+	if ctx.Err() != nil {
+		s.watch = nil // what was looked at was cancelled with it
+	}
 	if rerr := s.release(context.WithoutCancel(ctx)); rerr != nil {
 		r.notice(fmt.Sprintf("closing %s: %v", s.info.Shown, rerr))
 	}
@@ -134,7 +137,7 @@ func (r *Runner) start(ctx context.Context, s *session, at event.At) error {
 	if err != nil {
 		return err
 	}
-	s.conn = conn
+	s.conn, s.applied, s.unsettled = conn, Settings{}, false
 	r.o.Stream.Emit(event.AgentStarted, at, &event.Agent{Shown: s.info.Shown, Transport: s.info.Transport})
 	return nil
 }
@@ -182,7 +185,7 @@ func (r *Runner) recordOpened(ctx context.Context, s *session, opened Opened, at
 
 // observe says once per session and invocation what changed about the agent's build. It never fails.
 func (r *Runner) observe(ctx context.Context, s *session, up <-chan struct{}, at event.At) {
-	if s.watch == nil || s.warned {
+	if s.watch == nil || s.warned || ctx.Err() != nil {
 		return
 	}
 	s.warned = true

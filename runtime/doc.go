@@ -1,2 +1,13 @@
 // Package runtime runs a plan.
+//
+//	Runner.Execute  one document, or one entry of a REPL
+//	  render        nodes in document order into a layout.Sink; a place says where each one stands:
+//	                its document, names (scope), agent, session, policy, identity, failures
+//	  control       Each, Loop, Try, Parallel …   document: Output, Return, components
+//	  parallel      bodies at once: a group of tasks, each with a spool; one of them is delivered at a time
+//	  prompt        words ─▶ session ─▶ attach ─▶ turn ─▶ event.Stream, reply
+//	  exec, effects programs, files, fetches, questions: on record before they happen
+//
+// Every effect passes the event stream (package event), which the journal keeps and all output is rendered from. Agents, programs,
+// observation and people come in as the small interfaces of Options.
 package runtime

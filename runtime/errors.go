@@ -71,6 +71,8 @@ type Error struct {
 	Agent     string
 	Session   string
 	Err       error // the cause; may be nil
+
+	logged bool // stands among the failures already
 }
 
 // Error is the message with its position.

@@ -42,44 +42,47 @@ var errTimeout = errors.New("timeout")
 
 // exec runs one exec block.
 func (r *Runner) exec(ctx context.Context, n *plan.Exec, at place, out layout.Sink) error {
-	where := r.at(n.Step)
+	where := at.where(n.Step)
 	dir, err := os.MkdirTemp("", "xmd-exec-")
 	if err != nil {
-		return r.thrown(Errorf(KindFailed, "no folder for the script: %w", err), where)
+		return thrown(Errorf(KindFailed, "no folder for the script: %w", err), where)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	program, err := r.program(n, dir)
+	program, err := r.program(n, at, dir)
 	if err != nil {
-		return r.thrown(err, where)
+		return thrown(err, where)
 	}
 	if err := r.o.Stream.Commit(ctx, event.StepStarted, where, &event.Step{Kind: "exec"}, nil); err != nil {
-		return r.thrown(storeError(err), where)
+		return thrown(storeError(err), where)
 	}
-	run := &execRun{r: r, n: n, at: where, out: out}
+	run := &execRun{r: r, aside: at.aside, n: n, at: where, out: out}
 	if at.inLet {
 		run.out = layout.NewStdout(out)
 	}
 	exit, err := run.child(ctx, program)
 	failure, value := run.judge(ctx, exit, err)
-	body := &event.Step{Kind: "exec", Outcome: "done", ExitCode: &exit.Code, Value: value}
+	body := &event.Step{Kind: "exec", Outcome: "done", Value: value}
+	if err == nil {
+		body.ExitCode = &exit.Code
+	}
 	if failure != nil {
 		failure.Position, failure.Step = where.Position, where.Step
 		body.Outcome, body.Error = outcomeOf(failure.Kind), EventError(failure)
 	}
 	if err := r.o.Stream.Commit(context.WithoutCancel(ctx), event.StepEnded, where, body, nil); err != nil {
-		return r.thrown(storeError(err), where)
+		return thrown(storeError(err), where)
 	}
 	if failure != nil {
 		return failure
 	}
 	if n.As != "" {
-		r.names[n.As] = value
+		at.vars.set(n.As, value)
 	}
 	return nil
 }
 
 // program writes the script and gathers what the child gets.
-func (r *Runner) program(n *plan.Exec, dir string) (Program, error) {
+func (r *Runner) program(n *plan.Exec, at place, dir string) (Program, error) {
 	script := filepath.Join(dir, "script")
 	if err := os.WriteFile(script, []byte(n.Program), 0o600); err != nil {
 		return Program{}, Errorf(KindFailed, "cannot write the script: %w", err)
@@ -92,13 +95,15 @@ func (r *Runner) program(n *plan.Exec, dir string) (Program, error) {
 	if !n.Lax {
 		argv = append(argv, how.strict...)
 	}
-	env, err := r.execEnv(n, dir)
+	env, err := r.execEnv(n, at, dir)
 	if err != nil {
 		return Program{}, err
 	}
 	p := Program{Argv: append(argv, script), Env: env, Dir: r.o.Dir}
 	if n.Cwd != "" {
-		p.Dir = filepath.Join(r.o.Dir, n.Cwd)
+		if p.Dir, err = r.workdir(n.Cwd, at); err != nil {
+			return Program{}, err
+		}
 	}
 	if r.runLock != nil && r.runLock.File() != nil {
 		p.Locks = []*os.File{r.runLock.File()}
@@ -106,21 +111,39 @@ func (r *Runner) program(n *plan.Exec, dir string) (Program, error) {
 	return p, nil
 }
 
+// workdir is the folder that a block asks for: one inside, links followed.
+func (r *Runner) workdir(cwd string, at place) (string, error) {
+	dir, err := r.inside(cwd, at.dirs)
+	if err != nil {
+		return "", err
+	}
+	switch info, err := os.Stat(dir.String()); {
+	case err != nil:
+		return "", Errorf(KindFailed, "cwd=%q cannot be used: %w", cwd, plainOS(err))
+	case !info.IsDir():
+		return "", Errorf(KindFailed, "cwd=%q is no folder", cwd)
+	}
+	return dir.String(), nil
+}
+
 // execEnv is the short list of variables a child gets: never xmd's whole environment.
-func (r *Runner) execEnv(n *plan.Exec, dir string) ([]string, error) {
+func (r *Runner) execEnv(n *plan.Exec, at place, dir string) ([]string, error) {
 	var env []string
 	for _, kv := range r.o.Children {
 		if name, _, ok := strings.Cut(kv, "="); ok && inherited[name] {
 			env = append(env, kv)
 		}
 	}
-	for name, v := range r.o.Env {
-		if s, ok := v.(string); ok {
-			env = append(env, name+"="+s)
+	named, _ := at.vars.get("env") // those of the block's own document
+	if m, ok := named.(map[string]any); ok {
+		for _, name := range expr.Keys(m) {
+			if s, ok := m[name].(string); ok {
+				env = append(env, name+"="+s)
+			}
 		}
 	}
 	for i, w := range n.With {
-		v, err := w.Path.Eval(r.names)
+		v, err := at.vars.path(w.Path)
 		if err != nil {
 			return nil, Errorf(KindFailed, "with=%q: %w", w.Name, err)
 		}
@@ -150,11 +173,13 @@ func variable(v any) string {
 // execRun is one exec block while its child runs.
 type execRun struct {
 	r      *Runner
+	aside  aside
 	n      *plan.Exec
 	at     event.At
 	out    layout.Sink
-	stdout headTail
+	stdout headTail // with as
 	stderr headTail
+	words  [2]wholeRunes // without: of stdout and stderr
 	broken error
 }
 
@@ -171,34 +196,51 @@ func (x *execRun) child(ctx context.Context, p Program) (ProgramExit, error) {
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	if c, ok := x.out.(interface{ Close() error }); ok && x.n.As == "" {
-		if _, captured := x.out.(*layout.Stdout); captured {
-			_ = c.Close()
-		}
+	x.show(x.words[0].rest(), x.words[1].rest())
+	if c, ok := x.out.(*layout.Stdout); ok && x.n.As == "" {
+		_ = c.Close() // it only drops what it holds
 	}
+	x.sayLoss()
 	return exit, err
 }
 
 func (x *execRun) takeStdout(b []byte) {
-	if x.n.As != "" {
+	switch {
+	case x.n.As != "":
 		x.stdout.add(b)
-		return
-	}
-	if x.n.Silent {
-		return
-	}
-	if err := x.out.Value(string(b)); err != nil && x.broken == nil {
-		x.broken = err
+	case !x.n.Silent:
+		x.show(x.words[0].add(b), "")
 	}
 }
 
 func (x *execRun) takeStderr(b []byte) {
-	if x.n.As != "" {
+	switch {
+	case x.n.As != "":
 		x.stderr.add(b)
-		return
+	case !x.n.Silent:
+		x.show("", x.words[1].add(b))
 	}
-	if !x.n.Silent {
-		x.r.o.Stream.Emit(event.ExecOutput, x.at, &event.Delta{Text: string(b), Stream: "stderr"})
+}
+
+// show puts stdout where the block stands, and stderr beside it.
+func (x *execRun) show(stdout, stderr string) {
+	if stdout != "" {
+		if err := x.out.Value(stdout); err != nil && x.broken == nil {
+			x.broken = err
+		}
+	}
+	if stderr != "" {
+		x.aside.stderr(x.at, stderr)
+	}
+}
+
+// sayLoss says what of the output is not as the program wrote it.
+func (x *execRun) sayLoss() {
+	if cut := x.stdout.lost() + x.stderr.lost(); cut > 0 {
+		x.r.warn("exec", fmt.Sprintf("%s: the output of `%s` is over %d MiB; %d bytes in its middle are left out of {%s}.", x.at.Position, x.n.FirstLine, 2*keepHalf>>20, cut, x.n.As), x.at)
+	}
+	if x.words[0].bad || x.words[1].bad || x.stdout.bad() || x.stderr.bad() {
+		x.r.warn("exec", fmt.Sprintf("%s: the output of `%s` is not all UTF-8 text; what is not is shown as \uFFFD.", x.at.Position, x.n.FirstLine), x.at)
 	}
 }
 
@@ -207,7 +249,7 @@ func (x *execRun) judge(ctx context.Context, exit ProgramExit, err error) (*Erro
 	first := x.n.FirstLine
 	switch {
 	case ctx.Err() != nil:
-		return asError(context.Cause(ctx)), nil
+		return stopped(ctx), nil
 	case errors.Is(err, errTimeout):
 		return Errorf(KindTimeout, "the %s block `%s` was ended after its timeout of %s", x.n.Lang, first, time.Duration(x.n.TimeoutMS)*time.Millisecond), nil
 	case err != nil:
@@ -227,42 +269,6 @@ func (x *execRun) judge(ctx context.Context, exit ProgramExit, err error) (*Erro
 	}
 	return nil, map[string]any{
 		"exitCode": int64(exit.Code), "stdout": x.stdout.String(), "stderr": x.stderr.String(),
-		"truncated": x.stdout.cut > 0 || x.stderr.cut > 0,
+		"truncated": x.stdout.lost()+x.stderr.lost() > 0,
 	}
-}
-
-// Bounds of what a block with as keeps of each stream: the first and the last half.
-const keepHalf = 8 << 20
-
-// headTail keeps the first and the last 8 MiB of a stream.
-type headTail struct {
-	head []byte
-	tail []byte
-	cut  int64
-}
-
-func (h *headTail) add(b []byte) {
-	if room := keepHalf - len(h.head); room > 0 {
-		n := min(room, len(b))
-		h.head = append(h.head, b[:n]...)
-		b = b[n:]
-	}
-	h.tail = append(h.tail, b...)
-	if over := len(h.tail) - keepHalf; over > keepHalf { // trimmed in large pieces, so that adding stays linear
-		h.cut += int64(over)
-		h.tail = append(h.tail[:0], h.tail[over:]...)
-	}
-}
-
-// String is what was kept, with a line that says what was cut.
-func (h *headTail) String() string {
-	tail, cut := h.tail, h.cut
-	if over := len(tail) - keepHalf; over > 0 {
-		tail, cut = tail[over:], cut+int64(over)
-	}
-	h.cut = cut
-	if cut == 0 {
-		return string(h.head) + string(tail)
-	}
-	return fmt.Sprintf("%s\n[%d bytes left out]\n%s", h.head, cut, tail)
 }

@@ -24,11 +24,14 @@ type fakeAgent struct {
 	mu       sync.Mutex
 	info     runtime.AgentInfo
 	homes    map[string]*fakeConversation
+	made     map[string]int // ids given out
 	starts   int
 	prompts  []string
 	live     int
+	settings []runtime.Settings
 	onOpen   func(id string, o *runtime.Opened) error
 	onPrompt func(t runtime.Turn) (runtime.TurnResult, error)
+	onTurn   func(ctx context.Context, conversation string, t runtime.Turn) (runtime.TurnResult, error) // in place of onPrompt
 }
 
 type fakeConversation struct{ turns []runtime.PastTurn }
@@ -36,7 +39,7 @@ type fakeConversation struct{ turns []runtime.PastTurn }
 func newFake(name string) *fakeAgent {
 	return &fakeAgent{
 		info:  runtime.AgentInfo{Name: name, Shown: strings.ToUpper(name[:1]) + name[1:], Transport: "acp", ConfirmList: true},
-		homes: map[string]*fakeConversation{},
+		homes: map[string]*fakeConversation{}, made: map[string]int{},
 	}
 }
 
@@ -62,6 +65,9 @@ func (c *fakeConn) Open(_ context.Context, id string) (runtime.Opened, error) {
 	o := runtime.Opened{ID: id, Listed: runtime.ListNames, History: runtime.History{Known: true}}
 	if id == "" {
 		o.ID = fmt.Sprintf("conv-%d-%d", len(c.f.homes)+1, c.f.starts)
+		if c.f.made[o.ID]++; c.f.made[o.ID] > 1 { // several are made at once
+			o.ID += fmt.Sprintf("-%d", c.f.made[o.ID])
+		}
 		o.Listed = runtime.ListNotOffered
 	} else {
 		conv := c.f.homes[id]
@@ -79,7 +85,7 @@ func (c *fakeConn) Open(_ context.Context, id string) (runtime.Opened, error) {
 	return o, nil
 }
 
-func (c *fakeConn) Prompt(_ context.Context, t runtime.Turn) (runtime.TurnResult, error) {
+func (c *fakeConn) Prompt(ctx context.Context, t runtime.Turn) (runtime.TurnResult, error) {
 	c.f.mu.Lock()
 	c.f.prompts = append(c.f.prompts, t.Words)
 	conv := c.f.homes[c.id]
@@ -87,8 +93,11 @@ func (c *fakeConn) Prompt(_ context.Context, t runtime.Turn) (runtime.TurnResult
 		conv = &fakeConversation{}
 		c.f.homes[c.id] = conv
 	}
-	onPrompt := c.f.onPrompt
+	onPrompt, onTurn := c.f.onPrompt, c.f.onTurn
 	c.f.mu.Unlock()
+	if onTurn != nil {
+		onPrompt = func(t runtime.Turn) (runtime.TurnResult, error) { return onTurn(ctx, c.id, t) }
+	}
 	if onPrompt != nil {
 		if r, err := onPrompt(t); err != nil || r.Stop != "" {
 			return r, err
@@ -102,6 +111,16 @@ func (c *fakeConn) Prompt(_ context.Context, t runtime.Turn) (runtime.TurnResult
 	conv.turns = append(conv.turns, runtime.PastTurn{Words: runtime.FingerprintOf(t.Words), Reply: runtime.FingerprintOf(reply)})
 	c.f.mu.Unlock()
 	return runtime.TurnResult{Stop: "end_turn"}, nil
+}
+
+func (c *fakeConn) Configure(_ context.Context, s runtime.Settings) error {
+	c.f.mu.Lock()
+	defer c.f.mu.Unlock()
+	c.f.settings = append(c.f.settings, s)
+	if s.Model == "none" {
+		return runtime.Errorf(runtime.KindFailed, "Fake offers no model %q; it offers small", s.Model)
+	}
+	return nil
 }
 
 func (c *fakeConn) Close(context.Context) error {

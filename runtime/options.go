@@ -19,14 +19,18 @@ type Options struct {
 
 	Observer Observer
 	Programs Programs // runs exec blocks
-	Policy   Policy
-	Ask      Asker // nil: nobody is present
+	Policy   Policy   // of a flag; "": none was given, and the document decides alone
+	Ask      Asker    // nil: nobody is present
+
+	Answers Answers           // asks the person; nil: nobody is present
+	Given   map[string]Answer // answers given with the run, by name: "ship", "ship[2]" for the second asking
 
 	DefaultAgent string // for prompts that name none; "" when there is none
 	Children     []string
 	Props        map[string]any
 	Env          map[string]any // the names under env:
 	Meta         map[string]any
+	LookupEnv    func(name string) (string, bool) // for the env: of component files; nil: Children are searched
 
 	Wait             time.Duration // for a busy session; 0: refuse at once
 	RequireConfirmed bool

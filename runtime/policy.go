@@ -44,16 +44,23 @@ func (p Policy) decide(kind string) decision {
 	return ask
 }
 
-// answer decides one request: the policy first, then the person where the policy asks. With nobody to ask, ask is no.
-func (p Policy) answer(ctx context.Context, asker Asker, agent, step string, req PermissionRequest) (bool, string) {
-	switch p.decide(req.Kind) {
-	case allow:
-		return true, ""
-	case deny:
-		return false, "the policy is " + string(p)
+// answer decides one request. What the policies around the prompt say (doc) and the flag both count, and the stricter word wins:
+// deny beats ask beats allow. Without a flag doc decides alone, without either it is approve-reads. With nobody to ask, ask is no.
+func (p Policy) answer(ctx context.Context, doc *rule, asker Asker, agent, step, root string, req PermissionRequest) (bool, string) {
+	d, decided := doc.decide(req, root)
+	from := "the document denies it"
+	if p != "" || !decided {
+		if flag := p.decide(req.Kind); !decided || flag < d {
+			d, from = flag, "the policy is "+orWord(string(p), string(PolicyApproveReads))
+		}
 	}
-	if asker == nil {
-		return false, "nobody is present to ask; allow it with --approve-all"
+	switch {
+	case d == allow:
+		return true, ""
+	case d == deny:
+		return false, from
+	case asker == nil:
+		return false, "nobody is present to ask; allow it with --approve-all or a policy in the document"
 	}
 	return asker(ctx, agent, step, req)
 }

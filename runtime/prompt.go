@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -15,42 +14,44 @@ import (
 
 // prompt runs one <Prompt>: words, session, attachment, turn, reply.
 func (r *Runner) prompt(ctx context.Context, n *plan.Prompt, at place, out layout.Sink) error {
-	where := r.at(n.Step)
-	words, err := r.words(ctx, n, at)
+	where := at.where(n.Step)
+	want, err := at.form(n)
 	if err != nil {
 		return err
 	}
-	r.o.Stream.Emit(event.StepStarted, where, &event.Step{Kind: "prompt"})
-	failures := len(r.failures)
-	err = r.send(ctx, n, at, words, where, out)
-	failure := err
-	if len(r.failures) > failures {
-		failure = r.failures[len(r.failures)-1]
+	if want.words, err = r.words(ctx, n, at); err != nil {
+		return err
 	}
+	r.o.Stream.Emit(event.StepStarted, where, &event.Step{Kind: "prompt"})
+	failure, err := r.send(ctx, n, at, want, where, out)
 	body := &event.Step{Kind: "prompt", Outcome: "done"}
+	if err != nil {
+		failure = asError(err)
+	}
 	if failure != nil {
-		body.Outcome, body.Error = outcomeOf(KindOf(failure)), EventError(asError(failure))
+		body.Outcome, body.Error = outcomeOf(failure.Kind), EventError(failure)
 	}
 	r.o.Stream.Emit(event.StepEnded, where, body)
+	if err == nil && failure != nil {
+		at.log.add(failure)
+	}
 	return err
 }
 
-// send runs the turn of a prompt whose words are known.
-func (r *Runner) send(ctx context.Context, n *plan.Prompt, at place, words string, where event.At, out layout.Sink) error {
+// send runs the turns of a prompt. A failure that the document goes on after is no error.
+func (r *Runner) send(ctx context.Context, n *plan.Prompt, at place, want form, where event.At, out layout.Sink) (*Error, error) {
 	s, err := r.sessionOf(n, at)
 	if err != nil {
-		return r.thrown(err, where)
+		return nil, thrown(err, where)
 	}
-	select {
-	case <-s.turn:
-	case <-ctx.Done():
-		return r.thrown(context.Cause(ctx), where)
+	if err := s.turn.take(ctx, at.begun); err != nil {
+		return nil, thrown(err, where)
 	}
-	defer func() { s.turn <- struct{}{} }()
-	if err := r.attach(ctx, s, where); err != nil {
-		return r.thrown(err, where)
+	defer s.turn.give()
+	if err := r.ready(ctx, s, at, where); err != nil {
+		return nil, thrown(err, where)
 	}
-	return r.turn(ctx, s, n, words, out)
+	return r.turn(ctx, s, n, at, want, out)
 }
 
 // words renders what the prompt says.
@@ -58,13 +59,14 @@ func (r *Runner) words(ctx context.Context, n *plan.Prompt, at place) (string, e
 	var words string
 	var err error
 	if n.Text.Given {
-		words, err = r.text(n.Text, n.Step, "text")
+		words, err = at.text(n.Text, n.Step, "text")
 	} else {
-		at.inLet = false
-		words, err = r.capture(ctx, n.Body, at)
+		inner := at
+		inner.inLet, inner.throws = false, true
+		words, err = r.capture(ctx, n.Body, inner)
 	}
 	if err == nil && strings.TrimSpace(words) == "" {
-		err = r.thrown(Errorf(KindFailed, "the prompt is empty; nothing was sent"), r.at(n.Step))
+		err = thrown(Errorf(KindFailed, "the prompt is empty; nothing was sent"), at.where(n.Step))
 	}
 	return words, err
 }
@@ -79,44 +81,50 @@ func (r *Runner) sessionOf(n *plan.Prompt, at place) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	name, named := at.session, at.pinned
+	pin := at.session
 	if n.Session.Given {
-		if name, err = r.text(n.Session, n.Step, "session"); err != nil {
+		name, err := at.text(n.Session, n.Step, "session")
+		if err != nil {
 			return nil, err
 		}
-		named = true
-	}
-	if named {
 		if err := resolve.SessionName(name); err != nil {
 			return nil, Errorf(KindFailed, "%w", err)
 		}
+		pin = sessionPin{name: name}
 	}
-	return r.session(agent, name, named)
+	return r.session(agent, pin)
 }
 
 func (r *Runner) agentOf(n *plan.Prompt, at place) (string, error) {
 	if n.Agent.Given {
-		return r.text(n.Agent, n.Step, "agent")
+		return at.text(n.Agent, n.Step, "agent")
 	}
-	if at.agent != "" {
-		return at.agent, nil
+	if at.agent.name != "" {
+		return at.agent.name, nil
 	}
+	return r.defaultAgent()
+}
+
+// defaultAgent is the agent of prompts that name none.
+func (r *Runner) defaultAgent() (string, error) {
 	if r.o.DefaultAgent != "" {
 		return r.o.DefaultAgent, nil
 	}
 	return "", Errorf(KindUnavailable, "no agent is named for this prompt; write agent=\"…\" or <Agent>, or give --agent; known here: %s", strings.Join(r.o.Agents.Names(), ", "))
 }
 
-// session returns the one session of that agent and name, making it on first use.
-func (r *Runner) session(agent Agent, name string, named bool) (*session, error) {
+// session returns the one session of that agent and pin, making it on first use.
+func (r *Runner) session(agent Agent, pin sessionPin) (*session, error) {
 	info := agent.Info()
-	key := store.SessionKey{Agent: info.Name, Session: store.Unnamed(r.o.RunID, "run"), Root: r.o.Dir}
-	if named {
-		found, err := r.o.Store.FindRoot(context.Background(), r.o.Dir, info.Name, name)
+	key := store.SessionKey{Agent: info.Name, Root: r.o.Dir}
+	if pin.name == "" {
+		key.Session = store.Unnamed(r.o.RunID, pin.scope)
+	} else {
+		found, err := r.o.Store.FindRoot(context.Background(), r.o.Dir, info.Name, pin.name)
 		if err != nil {
 			return nil, storeError(err)
 		}
-		key.Session, key.Root = name, found.Root
+		key.Session, key.Root = pin.name, found.Root
 		defer r.noteRoot(key, found)
 	}
 	r.mu.Lock()
@@ -124,73 +132,19 @@ func (r *Runner) session(agent Agent, name string, named bool) (*session, error)
 	if s := r.sessions[key]; s != nil {
 		return s, nil
 	}
-	s := &session{key: key, agent: agent, info: info, turn: make(chan struct{}, 1), generation: 1}
-	if named {
-		s.name = name
-	}
-	s.turn <- struct{}{}
+	s := &session{key: key, name: pin.name, scope: pin.scope, agent: agent, info: info, generation: 1}
 	r.sessions[key] = s
 	return s, nil
 }
 
-// turn sends the words and takes the reply. The session is attached and its turn token held.
-func (r *Runner) turn(ctx context.Context, s *session, n *plan.Prompt, words string, out layout.Sink) error {
-	where := s.at(r.at(n.Step))
-	t := &turn{r: r, s: s, at: where, number: s.nextTurn, words: FingerprintOf(words)}
-	t.text.whole = n.As != "" || r.o.WholeReplies
-	var captured layout.Buffer
-	if n.As != "" {
-		out = &captured
+// throwing says whether a failure of the prompt is thrown there.
+func (at place) throwing(n *plan.Prompt) bool {
+	if n.Throws || at.throws || !n.ThrowIf.Given {
+		return n.Throws || at.throws
 	}
-	t.reply = layout.NewReply(out)
-	if err := t.sent(ctx, words); err != nil {
-		return r.thrown(err, where)
-	}
-	s.nextTurn++
-	result, err := s.conn.Prompt(ctx, Turn{Words: words, Sink: t.update, Ask: t.ask})
-	failure := t.judge(ctx, result, err)
-	if cerr := t.reply.Close(); failure == nil && cerr != nil {
-		failure = asError(cerr)
-	}
-	value := any(nil)
-	if n.As != "" && failure == nil {
-		value = captured.String()
-	}
-	if err := t.ended(ctx, result, failure, value); err != nil {
-		return r.thrown(err, where)
-	}
-	if result.Late || (err != nil && !s.alive()) {
-		if cerr := s.conn.Close(context.WithoutCancel(ctx)); cerr != nil {
-			r.notice(fmt.Sprintf("closing %s: %v", s.info.Shown, cerr))
-		}
-		s.conn = nil
-	}
-	return r.outcome(n, failure, value)
-}
-
-// throws says whether a failure of the prompt ends the run there.
-func (r *Runner) throws(n *plan.Prompt) bool {
-	if n.Throws || !n.ThrowIf.Given {
-		return n.Throws
-	}
-	v, err := r.value(n.ThrowIf, n.Step)
+	v, err := at.value(n.ThrowIf, n.Step)
 	yes, ok := v.(bool)
 	return err != nil || !ok || yes // what cannot be decided is not gone past
-}
-
-// outcome binds the reply, or does with a failure what its place says.
-func (r *Runner) outcome(n *plan.Prompt, failure *Error, value any) error {
-	switch {
-	case failure == nil:
-		if n.As != "" {
-			r.names[n.As] = value
-		}
-		return nil
-	case r.throws(n) || thrownAnywhere[failure.Kind]:
-		return failure
-	}
-	r.failed(failure)
-	return nil
 }
 
 // thrownAnywhere are failures that end the run wherever the prompt stands: nothing after them could go better.
@@ -201,12 +155,14 @@ type turn struct {
 	r        *Runner
 	s        *session
 	at       event.At
+	policy   *rule
 	number   int
 	words    Fingerprint
 	text     replyText
 	reply    *layout.Reply
 	tools    map[string]*ToolCall
 	accepted bool
+	well     bool  // it came to a normal end, whatever its reply is worth
 	broken   error // the store or the output failed in the middle of the turn
 
 	mu      sync.Mutex
@@ -276,7 +232,7 @@ func (t *turn) judge(ctx context.Context, result TurnResult, err error) *Error {
 	case t.broken != nil:
 		return t.failure(asError(t.broken))
 	case ctx.Err() != nil:
-		return t.failure(asError(context.Cause(ctx)))
+		return t.failure(stopped(ctx))
 	case err != nil:
 		return t.failure(asError(err))
 	case result.SessionID != "" && result.SessionID != t.s.nativeID:
@@ -292,9 +248,9 @@ func (t *turn) judge(ctx context.Context, result TurnResult, err error) *Error {
 }
 
 func (t *turn) failure(e *Error) *Error {
-	c := *e
+	c := own(e)
 	c.Position, c.Step, c.Agent, c.Session = t.at.Position, t.at.Step, t.s.info.Name, t.s.name
-	return &c
+	return c
 }
 
 // ended records the end of the turn and sets the owner idle. A turn that ended without being known as accepted is settled by the
@@ -309,7 +265,7 @@ func (t *turn) ended(ctx context.Context, result TurnResult, failure *Error, val
 	if t.accepted {
 		row.Accepted = store.AcceptedYes
 	}
-	if t.text.complete() && failure == nil {
+	if t.text.complete() && t.well {
 		reply := FingerprintOf(t.text.String())
 		row.ReplyDigest, row.ReplyLetters = reply.Digest, reply.Letters
 	}

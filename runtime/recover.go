@@ -32,7 +32,7 @@ const (
 // Recover takes over a session whose owner died in a turn: it waits until nothing of that owner is left, loads the conversation,
 // says whether the last turn is in its history, and sets the owner idle. It sends nothing. The attachment is closed again.
 func (r *Runner) Recover(ctx context.Context, agent Agent, key store.SessionKey, wait time.Duration) (Recovery, error) {
-	s := &session{key: key, name: key.Session, agent: agent, info: agent.Info(), turn: make(chan struct{}, 1), generation: 1}
+	s := &session{key: key, name: key.Session, agent: agent, info: agent.Info(), generation: 1}
 	found, err := r.recover(ctx, s, wait)
 	if cerr := s.release(context.WithoutCancel(ctx)); err == nil && cerr != nil {
 		err = Errorf(KindUnavailable, "closing %s: %w", s.info.Shown, cerr)

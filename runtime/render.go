@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"context"
-	"errors"
 
 	"xmd/lang/expr"
 	"xmd/lang/layout"
@@ -11,23 +10,11 @@ import (
 	"xmd/runtime/event"
 )
 
-// rootSink is the document's output: every piece is a text event.
-type rootSink struct{ r *Runner }
-
-func (s rootSink) Author(text string) error { return s.Value(text) }
-
-func (s rootSink) Value(text string) error {
-	if text != "" {
-		s.r.o.Stream.Emit(event.Text, event.At{}, &event.Delta{Text: text})
-	}
-	return nil
-}
-
 // render runs nodes in document order and puts what they render into out.
 func (r *Runner) render(ctx context.Context, nodes []plan.Node, at place, out layout.Sink) error {
 	for _, n := range nodes {
 		if err := ctx.Err(); err != nil {
-			return asError(context.Cause(ctx))
+			return stopped(ctx)
 		}
 		if err := r.node(ctx, n, at, out); err != nil {
 			return err
@@ -47,17 +34,13 @@ func (r *Runner) node(ctx context.Context, n plan.Node, at place, out layout.Sin
 		}
 		return out.Author(n.Value)
 	case *plan.Value:
-		v, err := n.Path.Eval(r.names)
+		v, err := at.vars.path(n.Path)
 		if err != nil {
-			return r.thrown(Errorf(KindFailed, "%w", err), event.At{Position: r.position(n.Pos)})
+			return thrown(Errorf(KindFailed, "%w", err), event.At{Position: at.position(n.Pos)})
 		}
 		return out.Value(expr.Render(v))
 	case *plan.Line:
-		line := layout.NewLine(out, n.Indent, n.EOL)
-		if err := r.render(ctx, n.Body, at, line); err != nil {
-			return err
-		}
-		return line.Close()
+		return r.line(ctx, n, at, out)
 	case *plan.Fill:
 		fill := layout.NewFill(out, n.Open, n.Close, n.Marker)
 		if err := r.render(ctx, n.Body, at, fill); err != nil {
@@ -68,22 +51,94 @@ func (r *Runner) node(ctx context.Context, n plan.Node, at place, out layout.Sin
 	return r.step(ctx, n, at, out)
 }
 
+// line renders a line of whole elements.
+func (r *Runner) line(ctx context.Context, n *plan.Line, at place, out layout.Sink) error {
+	if at.region != nil && hasRegion(n.Body) {
+		return r.regionLine(ctx, n, at, out)
+	}
+	line := layout.NewLine(out, n.Indent, n.EOL)
+	err := r.render(ctx, n.Body, at, line)
+	if err == nil || isFlow(err) || at.tried { // something may follow it in the document
+		if cerr := line.Close(); err == nil {
+			err = cerr
+		}
+	}
+	return err
+}
+
+// step runs what acts.
 func (r *Runner) step(ctx context.Context, n plan.Node, at place, out layout.Sink) error {
+	if t := at.branches[n]; t != nil {
+		return t.deliver(out, at.aside)
+	}
+	if err, ok := r.control(ctx, n, at, out); ok {
+		return err
+	}
+	switch n.(type) {
+	case *plan.Prompt, *plan.Elicit: // they say so themselves, as soon as they have their place in a queue, or their number
+	default:
+		at.begin()
+	}
 	switch n := n.(type) {
 	case *plan.Prompt:
 		return r.prompt(ctx, n, at, out)
 	case *plan.Exec:
 		return r.exec(ctx, n, at, out)
-	case *plan.Agent:
-		return r.pinAgent(ctx, n, at, out)
-	case *plan.Session:
-		return r.pinSession(ctx, n, at, out)
-	case *plan.Let:
-		return r.let(ctx, n, at)
-	case *plan.If:
-		return r.branch(ctx, n, at, out)
+	case *plan.File:
+		return r.file(ctx, n, at, out)
+	case *plan.Glob:
+		return r.glob(ctx, n, at, out)
+	case *plan.TempDir:
+		return r.tempDir(ctx, n, at, out)
+	case *plan.Json:
+		return r.jsonText(ctx, n, at, out)
+	case *plan.Parse:
+		return r.parse(ctx, n, at, out)
+	case *plan.Fetch:
+		return r.fetch(ctx, n, at, out)
+	case *plan.Elicit:
+		return r.elicit(ctx, n, at, out)
+	case *plan.Later:
+		return thrown(Errorf(KindFailed, "<%s> is not built yet; this version cannot run it", n.Name), at.where(n.Step))
 	}
 	return Errorf(KindFailed, "the plan holds a node (%T) that this build cannot run", n)
+}
+
+// control runs what only arranges other steps; ok is false for anything else.
+func (r *Runner) control(ctx context.Context, n plan.Node, at place, out layout.Sink) (err error, ok bool) { //nolint:revive // the error is the step's, not the question's
+	switch n := n.(type) {
+	case *plan.Agent:
+		return r.pinAgent(ctx, n, at, out), true
+	case *plan.Session:
+		return r.pinSession(ctx, n, at, out), true
+	case *plan.Let:
+		return r.let(ctx, n, at), true
+	case *plan.If:
+		return r.branch(ctx, n, at, out), true
+	case *plan.Each:
+		return r.each(ctx, n, at, out), true
+	case *plan.Loop:
+		return r.loop(ctx, n, at, out), true
+	case *plan.Break:
+		return breakLoop{}, true
+	case *plan.Parallel:
+		return r.parallel(ctx, n, at, out), true
+	case *plan.Try:
+		return r.try(ctx, n, at, out), true
+	case *plan.Fail:
+		return r.fail(n, at), true
+	case *plan.Output:
+		return r.region(ctx, n, at, out), true
+	case *plan.Return:
+		return r.give(n, at), true
+	case *plan.Policy:
+		return r.policy(ctx, n, at, out), true
+	case *plan.Component:
+		return r.component(ctx, n, at, out), true
+	case *plan.Content:
+		return r.content(ctx, n, at, out), true
+	}
+	return nil, false
 }
 
 // capture renders nodes into a string, without the author's blank lines at its ends.
@@ -99,92 +154,53 @@ func (r *Runner) capture(ctx context.Context, nodes []plan.Node, at place) (stri
 	return buf.String(), nil
 }
 
-func (r *Runner) pinAgent(ctx context.Context, n *plan.Agent, at place, out layout.Sink) error {
-	name, err := r.text(n.Name, n.Step, "name")
-	if err != nil {
-		return err
-	}
-	if _, err := r.o.Agents.Lookup(name); err != nil {
-		return r.thrown(err, r.at(n.Step))
-	}
-	if n.Self {
-		return nil
-	}
-	at.agent = name
-	return r.render(ctx, n.Body, at, out)
-}
-
 func (r *Runner) pinSession(ctx context.Context, n *plan.Session, at place, out layout.Sink) error {
-	name, err := r.text(n.Name, n.Step, "name")
+	if !n.Name.Given {
+		scope := at.id.of(n.ID)
+		at.session = sessionPin{scope: scope}
+		defer r.endScope(ctx, scope)
+		return r.render(ctx, n.Body, at, out)
+	}
+	name, err := at.text(n.Name, n.Step, "name")
 	if err != nil {
 		return err
 	}
 	if err := resolve.SessionName(name); err != nil {
-		return r.thrown(Errorf(KindFailed, "%w", err), r.at(n.Step))
+		return thrown(Errorf(KindFailed, "%w", err), at.where(n.Step))
 	}
-	at.session, at.pinned = name, true
+	at.session = sessionPin{name: name}
 	return r.render(ctx, n.Body, at, out)
 }
 
 func (r *Runner) let(ctx context.Context, n *plan.Let, at place) error {
 	if n.Value.Given {
-		v, err := r.value(n.Value, n.Step)
+		v, err := at.value(n.Value, n.Step)
 		if err != nil {
 			return err
 		}
-		r.names[n.As] = v
+		at.vars.set(n.As, v)
 		return nil
 	}
-	at.inLet = true
+	at.inLet, at.throws = true, true
 	text, err := r.capture(ctx, n.Body, at)
 	if err != nil {
 		return err
 	}
-	r.names[n.As] = text
+	at.vars.set(n.As, text)
 	return nil
 }
 
 func (r *Runner) branch(ctx context.Context, n *plan.If, at place, out layout.Sink) error {
-	v, err := r.value(n.Cond, n.Step)
+	v, err := at.value(n.Cond, n.Step)
 	if err != nil {
 		return err
 	}
 	yes, ok := v.(bool)
 	if !ok {
-		return r.thrown(Errorf(KindFailed, "condition must be true or false, is %s", expr.Render(v)), event.At{Step: n.ID, Position: r.position(n.Cond.Pos)})
+		return at.wrong(n.Cond, n.Step, "condition must be true or false, is %s", expr.Render(v))
 	}
 	if yes {
 		return r.render(ctx, n.Then, at, out)
 	}
 	return r.render(ctx, n.Else, at, out)
-}
-
-// value evaluates an attribute to a JSON value.
-func (r *Runner) value(a plan.Arg, s plan.Step) (any, error) {
-	if a.Expr == nil {
-		return a.Literal, nil
-	}
-	v, err := a.Expr.Eval(r.names)
-	if err != nil {
-		pos := a.Pos
-		var e *expr.Error
-		if errors.As(err, &e) {
-			pos = e.Span
-		}
-		return nil, r.thrown(Errorf(KindFailed, "%w", err), event.At{Step: s.ID, Position: r.position(pos)})
-	}
-	return v, nil
-}
-
-// text evaluates an attribute that must be a string.
-func (r *Runner) text(a plan.Arg, s plan.Step, what string) (string, error) {
-	v, err := r.value(a, s)
-	if err != nil {
-		return "", err
-	}
-	t, ok := v.(string)
-	if !ok {
-		return "", r.thrown(Errorf(KindFailed, "%s must be a string, is %s", what, expr.Render(v)), event.At{Step: s.ID, Position: r.position(a.Pos)})
-	}
-	return t, nil
 }

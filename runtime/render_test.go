@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"xmd/lang"
-	"xmd/lang/diag"
 	"xmd/lang/expr"
 	"xmd/lang/plan"
 	"xmd/lang/resolve"
@@ -25,10 +24,12 @@ func TestWhiteSpaceExamples(t *testing.T) {
 		t.Fatal(err)
 	}
 	var ex struct {
-		Vars     map[string]any
-		Examples []struct {
+		Vars       map[string]any
+		Components map[string]string
+		Examples   []struct {
 			N             int
 			Name, In, Out string
+			Files         map[string]string
 			Error         bool
 		}
 	}
@@ -45,39 +46,49 @@ func TestWhiteSpaceExamples(t *testing.T) {
 		bound[name] = resolve.Bound{}
 		lets += fmt.Sprintf("<Let as=%q value={%s}/>\n", name, expr.JSON(v))
 	}
-	ran := 0
+	compiler := plan.Compiler{Files: exampleFiles(ex.Components)}
 	for _, c := range ex.Examples {
 		doc, list := lang.Parse("in.xmd", c.In)
-		p, _, more := plan.CompileEntry(doc, bound)
+		p, _, more := compiler.CompileEntry(doc, bound)
 		if p == nil && c.N == 51 { // its frontmatter belongs to a document, not to an entry
-			p, more = plan.Compile(doc)
+			p, more = compiler.Compile(doc)
 		}
-		if c.Error || p == nil || list.HasErrors() {
-			if !c.Error && !later(more) {
-				t.Errorf("%d %s: does not compile: %v", c.N, c.Name, more)
-			}
+		list = append(list, more...)
+		if c.Error != (p == nil || list.HasErrors()) {
+			t.Errorf("%d %s: errors %v", c.N, c.Name, list)
+		}
+		if c.Error || p == nil {
 			continue
 		}
-		ran++
 		b := newBench(t)
 		b.names = lets
 		if r := b.runPlan(context.Background(), p); r.err != nil || r.out != c.Out {
 			t.Errorf("%d %s\n in  %q\n got %q\nwant %q (%v)", c.N, c.Name, c.In, r.out, c.Out, r.err)
 		}
+		for name, want := range c.Files {
+			if got := b.read(name); got != want {
+				t.Errorf("%d %s: file %s\n got %q\nwant %q", c.N, c.Name, name, got, want)
+			}
+		}
 	}
-	if ran < 82 {
-		t.Errorf("only %d of %d examples ran", ran, len(ex.Examples))
+	if len(ex.Examples) != 100 {
+		t.Errorf("%d examples", len(ex.Examples))
 	}
 }
 
-// later says whether a document is refused only for components that are not built yet.
-func later(list diag.List) bool {
-	for _, d := range list {
-		if d.Code != resolve.CodeLaterComponent && d.Code != resolve.CodeUnknownComponent {
-			return false
+// exampleFiles are the component files of the examples, which declare no props there.
+func exampleFiles(components map[string]string) files {
+	var list files
+	for name, text := range components {
+		front := ""
+		for _, prop := range []string{"who", "title"} {
+			if strings.Contains(text, "props."+prop) {
+				front = "---\nprops: {" + prop + ": {type: string}}\n---\n"
+			}
 		}
+		list = append(list, name, front+text)
 	}
-	return len(list) > 0
+	return list
 }
 
 func TestEveryExecLanguageHasAnInterpreter(t *testing.T) {

@@ -11,10 +11,13 @@ import (
 // noteRoot says once what a person may not expect of where a session lives: that it is another folder than the run's, or that a
 // session of the same name exists elsewhere and a new one is about to be made here.
 func (r *Runner) noteRoot(key store.SessionKey, found store.Place) {
-	if r.noted[key] {
+	r.mu.Lock()
+	noted := r.noted[key]
+	r.noted[key] = true
+	r.mu.Unlock()
+	if noted {
 		return
 	}
-	r.noted[key] = true
 	at := event.At{Agent: key.Agent, Session: key.Session}
 	if found.Found {
 		if found.Root != r.o.Dir {

@@ -3,8 +3,8 @@ package runtime
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"xmd/lang/plan"
 	"xmd/runtime/event"
@@ -16,51 +16,64 @@ import (
 type Runner struct {
 	o       Options
 	runLock *store.Lock
-	names   map[string]any
+	names   *scope // of the documents themselves: what one binds, the next sees
+	log     *failureLog
+	value   *returned    // of the last document, when it has returns
+	held    atomic.Int64 // bytes of output that wait in memory for their turn
+	person  token        // held while somebody is asked
 
 	mu       sync.Mutex
 	sessions map[store.SessionKey]*session
-	failures []*Error
-
-	src   *plan.Plan // the plan being run
-	noted map[store.SessionKey]bool
-}
-
-// place is what the enclosing elements pinned for a step.
-type place struct {
-	agent   string
-	session string
-	pinned  bool // session is set
-	inLet   bool // directly in the body of a Let
+	noted    map[store.SessionKey]bool
+	said     map[string]bool // see once
+	asked    map[string]int  // how often each Elicit has asked, by name
 }
 
 // New makes a Runner for a run that the store knows; runLock is that run's lock. Close it.
 func New(o Options, runLock *store.Lock) *Runner {
-	return &Runner{o: o, runLock: runLock, names: map[string]any{}, sessions: map[store.SessionKey]*session{}, noted: map[store.SessionKey]bool{}}
+	r := &Runner{
+		o: o, runLock: runLock, names: newScope(nil, map[string]any{}), log: &failureLog{},
+		sessions: map[store.SessionKey]*session{}, noted: map[store.SessionKey]bool{},
+	}
+	r.askInTurn()
+	return r
 }
 
-// Execute runs p to its end. Failures that the document went on after are kept (Failures); the error is the one that ended it.
+// Execute runs p to its end. Failures that the document went on after are kept (Failures); the error is the one that ended it. All
+// that ran at once has ended when it returns.
 func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
-	r.src = p
-	for name, v := range r.inputs() {
-		r.names[name] = v
+	for name, v := range r.inputs(r.o.Props, r.o.Env, r.o.Meta) {
+		r.names.set(name, v)
 	}
-	err := r.render(ctx, p.Body, place{agent: ""}, rootSink{r})
+	r.value = nil
+	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r}
+	value, err := r.document(ctx, p, at, rootSink{r})
 	if err != nil {
-		var e *Error
-		if !errors.As(err, &e) {
-			e = asError(err)
+		e := asError(err)
+		if !e.logged {
+			r.log.add(e)
 		}
-		r.failed(e)
 		return e
+	}
+	if value != nil {
+		r.value = value
+		return rootSink{r}.Value(value.line())
 	}
 	return nil
 }
 
+// Value is what the last document returned; ok is false if it is text or has failed. Between documents only.
+func (r *Runner) Value() (v any, ok bool) {
+	if r.value == nil {
+		return nil, false
+	}
+	return r.value.value, true
+}
+
 // inputs are the names every document has.
-func (r *Runner) inputs() map[string]any {
+func (r *Runner) inputs(props, env, meta map[string]any) map[string]any {
 	return map[string]any{
-		"props": orEmpty(r.o.Props), "env": orEmpty(r.o.Env), "meta": orEmpty(r.o.Meta),
+		"props": orEmpty(props), "env": orEmpty(env), "meta": orEmpty(meta),
 		"run": map[string]any{"id": r.o.RunID, "dir": r.o.Dir},
 	}
 }
@@ -72,18 +85,8 @@ func orEmpty(m map[string]any) map[string]any {
 	return m
 }
 
-// Failures are the failures so far, in the order in which they happened, which is document order.
-func (r *Runner) Failures() []*Error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]*Error(nil), r.failures...)
-}
-
-func (r *Runner) failed(e *Error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failures = append(r.failures, e)
-}
+// Failures are the failures so far, in document order. Safe at any time; of bodies that run at once it has those that all ended.
+func (r *Runner) Failures() []*Error { return r.log.all() }
 
 // Close closes every attachment and gives up the sessions. It waits until no process of an agent is left, bounded by ctx.
 func (r *Runner) Close(ctx context.Context) error {
@@ -113,37 +116,6 @@ func (r *Runner) notice(line string) {
 // warn says a warning once.
 func (r *Runner) warn(code, text string, at event.At) {
 	r.o.Stream.Emit(event.Warning, at, &event.Warn{Code: code, Text: text})
-}
-
-// at is where a step's events happen.
-func (r *Runner) at(s plan.Step) event.At {
-	return event.At{Step: s.ID, Position: r.position(s.Pos)}
-}
-
-func (r *Runner) position(span plan.Span) string {
-	line, col := r.src.Source.Pos(span.Start)
-	return fmt.Sprintf("%s:%d:%d", r.src.Source.Name, line, col)
-}
-
-// thrown adds the step's place to an error that ends the run there.
-func (r *Runner) thrown(err error, at event.At) error {
-	e := asError(err)
-	if e.Position == "" {
-		e.Position, e.Step = at.Position, at.Step
-	}
-	return e
-}
-
-// asError makes an *Error of any error.
-func asError(err error) *Error {
-	var e *Error
-	switch {
-	case errors.As(err, &e):
-		return e
-	case errors.Is(err, context.Canceled):
-		return &Error{Kind: KindCancelled, Message: "cancelled", Err: err}
-	}
-	return storeError(err)
 }
 
 // lockOwner is what lock files say of this run.

@@ -17,7 +17,8 @@ type session struct {
 	name  string // as the author wrote it; "" for the unnamed session
 	agent Agent
 	info  AgentInfo
-	turn  chan struct{} // one token
+	scope string // the scope of an unnamed session
+	turn  token
 
 	lock   *store.Lock // session lock; nil for an unnamed session
 	native *store.Lock
@@ -33,6 +34,8 @@ type session struct {
 	build      Build
 	warned     bool
 	nextTurn   int
+	applied    Settings // of the attachment
+	unsettled  bool     // what of them is in force is not known
 }
 
 // shown is the session's name for people.
@@ -53,10 +56,7 @@ func (s *session) at(at event.At) event.At {
 
 // fail adds the session to an error.
 func (s *session) fail(err error) error {
-	var e *Error
-	if !errors.As(err, &e) {
-		e = storeError(err)
-	}
+	e := own(err)
 	if e.Agent == "" {
 		e.Agent, e.Session = s.info.Name, s.name
 	}
@@ -107,10 +107,13 @@ func (s *session) locks(run *store.Lock) []*os.File {
 
 // storeError turns an error of the store into one with a kind of ours.
 func storeError(err error) *Error {
+	var ours *Error
 	var busy *store.BusyError
 	var recovery *store.RecoveryError
 	var taken *store.NativeTakenError
 	switch {
+	case errors.As(err, &ours): // a context's own reason
+		return ours
 	case errors.As(err, &busy):
 		return &Error{Kind: KindBusy, Retryable: true, Message: busy.Error(), Err: err}
 	case errors.As(err, &recovery):

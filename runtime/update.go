@@ -104,10 +104,10 @@ func (c *ToolCall) merge(u *ToolCall) {
 	}
 }
 
-// ask answers one permission request by the run's policy. It runs on a goroutine of the driver, one request at a time; the driver
+// ask answers one permission request by the policies around the prompt and the run's own. It runs on a goroutine of the driver, one request at a time; the driver
 // tells what came of it as an update.
 func (t *turn) ask(ctx context.Context, req PermissionRequest) bool {
-	allowed, reason := t.r.o.Policy.answer(ctx, t.r.o.Ask, t.s.info.Shown, t.at.Position, req)
+	allowed, reason := t.r.o.Policy.answer(ctx, t.policy, t.r.o.Ask, t.s.info.Shown, t.at.Position, t.s.key.Root, req)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.reason = reason

@@ -44,6 +44,8 @@ type conn struct {
 	loading *loading // between a load and its fence; nil otherwise
 	turn    *turn
 
+	settings settings // only Open and Configure use it
+
 	spent float64 // what the process has cost so far, where its figures are sums; only Prompt uses it
 
 	activity atomic.Int64 // counts what came; a wait for silence looks at it
@@ -57,6 +59,7 @@ var (
 	_ runtime.Ender              = (*conn)(nil)
 	_ runtime.HandshakeVersioner = (*conn)(nil)
 	_ runtime.Loader             = (*conn)(nil)
+	_ runtime.Configurer         = (*conn)(nil)
 	_ wire.Handler               = (*conn)(nil)
 )
 

@@ -76,6 +76,7 @@ func (c *conn) create(ctx context.Context) (runtime.Opened, error) {
 	c.mu.Lock()
 	c.id = id
 	c.mu.Unlock()
+	c.settings = parseSettings(result)
 	if err := c.setMode(ctx, id); err != nil {
 		return runtime.Opened{}, err
 	}
@@ -94,6 +95,7 @@ func (c *conn) load(ctx context.Context, id string) (runtime.Opened, error) {
 	c.awaitFence(ctx, l)
 	c.stopLoading()
 	opened := runtime.Opened{ID: id, Asserted: c.asserted(result, id), History: c.replayedHistory(l)}
+	c.settings = parseSettings(result)
 	if err := c.setMode(ctx, id); err != nil {
 		return runtime.Opened{}, err
 	}
@@ -296,6 +298,7 @@ func (c *conn) setMode(ctx context.Context, id string) error {
 		ModeID    string `json:"modeId"`
 	}{id, c.p.Mode})
 	if err == nil {
+		c.settings[0].opened = c.p.Mode
 		return nil
 	}
 	if ctx.Err() != nil {

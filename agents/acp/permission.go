@@ -48,6 +48,7 @@ func (t *turn) parseQuestion(toolCall, options []byte) *question {
 	t.merge(known, &m)
 	q := &question{request: runtime.PermissionRequest{
 		CallID: id, Kind: known.kind, Title: known.title, Subject: known.call.Subject,
+		Command: commandLine(known.call.Input), Paths: paths(known),
 		Input: known.call.Input, Diffs: known.call.Diffs,
 	}}
 	q.allow, q.reject = onceOptions(options)

@@ -222,8 +222,8 @@ func TestPermissions(t *testing.T) {
 		"always stands first":  {[]string{"permission-always-first"}, always(true), "permission: allow_once", 0, ""},
 		"refused":              {nil, always(false), "permission: reject_once", 1, ""},
 		"nobody":               {nil, nil, "permission: reject_once", 1, reasonNobody},
-		"only always, allowed": {[]string{"permission-always-only"}, always(true), "permission: cancelled", 1, reasonNoOption},
-		"only always, refused": {[]string{"permission-always-only"}, always(false), "permission: cancelled", 1, ""},
+		"only always, allowed": {[]string{"permission-always-only"}, always(true), "", 1, reasonNoOption}, // answered as cancelled: it ends the turn
+		"only always, refused": {[]string{"permission-always-only"}, always(false), "", 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

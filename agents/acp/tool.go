@@ -3,6 +3,7 @@ package acp
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"xmd/agents/wire"
@@ -12,12 +13,16 @@ import (
 // maxOutput bounds what is kept of a tool call's output, in bytes: its newest part.
 const maxOutput = 64 << 10
 
+// maxPlaces bounds the places kept of one call.
+const maxPlaces = 1000
+
 // tool is what is known so far of one tool call of the running turn. A permission request may name only its id.
 type tool struct {
 	kind, title string
 	call        runtime.ToolCall // as last reported, merged
 	output      []byte           // streamed by the adapter beside the updates
 	texts       string           // its newest content while it ran
+	places      []string         // the paths it named beside its input
 	compaction  bool
 }
 
@@ -101,6 +106,9 @@ func (t *turn) merge(k *tool, m *[toolMemberCount][]byte) {
 	if diffs := diffsOf(m[toolContent]); diffs != nil {
 		k.call.Diffs = diffs
 	}
+	for place := range wire.Elements(m[toolLocations]) {
+		k.addPlace(place)
+	}
 	k.call.Name = uniformName(k.kind, k.title)
 	if s := subject(k, m); s != "" {
 		k.call.Subject = s
@@ -108,6 +116,17 @@ func (t *turn) merge(k *tool, m *[toolMemberCount][]byte) {
 	k.streamed(m[toolMeta])
 	if s := k.outputText(m); s != "" {
 		k.call.Output = s
+	}
+}
+
+func (k *tool) addPlace(place []byte) {
+	s, _ := wire.String(wire.Field(place, "path"))
+	switch {
+	case s == "" || slices.Contains(k.places, s):
+	case len(k.places) < maxPlaces:
+		k.places = append(k.places, s)
+	case len(k.places) == maxPlaces:
+		k.places = append(k.places, "\x00") // there are more: no pattern is known to cover them all
 	}
 }
 

@@ -38,14 +38,15 @@ var commands map[string]command
 
 func init() { // a map literal would be an initialisation cycle: the commands use turn, which uses them
 	commands = map[string]command{
-		"SAY":    {0, true, func(t *turn, _ []int, rest string) error { return t.say(rest, 0) }},
-		"CHUNKS": {2, false, runChunks},
-		"TOOLS":  {1, false, runTools},
-		"PERM":   {0, true, runPermission},
-		"SLEEP":  {1, false, func(t *turn, n []int, _ string) error { return then(t.wait(n[0]), t, "slept") }},
-		"HANG":   {0, false, func(t *turn, _ []int, _ string) error { return t.hang() }},
-		"THINK":  {0, true, func(t *turn, _ []int, rest string) error { return then(t.think(rest, 0), t, "done") }},
-		"PLAN":   {1, false, runPlan},
+		"SAY":      {0, true, func(t *turn, _ []int, rest string) error { return t.say(rest, 0) }},
+		"CHUNKS":   {2, false, runChunks},
+		"TOOLS":    {1, false, runTools},
+		"PERM":     {0, true, runPermission},
+		"SLEEP":    {1, false, func(t *turn, n []int, _ string) error { return then(t.wait(n[0]), t, "slept") }},
+		"HANG":     {0, false, func(t *turn, _ []int, _ string) error { return t.hang() }},
+		"THINK":    {0, true, func(t *turn, _ []int, rest string) error { return then(t.think(rest, 0), t, "done") }},
+		"SETTINGS": {0, false, func(t *turn, _ []int, _ string) error { return t.say(t.session.settings(), 0) }},
+		"PLAN":     {1, false, runPlan},
 		"USAGE": {2, false, func(t *turn, n []int, _ string) error {
 			t.reportUsage(n[0], n[1], -1)
 			return t.say("done", 0)

@@ -65,7 +65,7 @@ func TestLibraryClient(t *testing.T) {
 	home := t.TempDir()
 	c, client := connect(t, home)
 	made, err := c.NewSession(ctx, acp.NewSessionRequest{Cwd: workdir, McpServers: []acp.McpServer{}})
-	if err != nil || made.Modes == nil || len(made.ConfigOptions) != 1 {
+	if err != nil || made.Modes == nil || len(made.ConfigOptions) != 3 {
 		t.Fatalf("session/new gave %+v, %v", made, err)
 	}
 	id := made.SessionId

@@ -28,10 +28,11 @@
 //	SAY text           answers exactly text
 //	CHUNKS n bytes     n message chunks of that many bytes each (bytes-1 times x and a line end)
 //	TOOLS n            n tool calls that read a file, then "done"
-//	PERM kind          a tool call of that kind that asks; answers "permission: " and the option's kind, or "cancelled"
+//	PERM kind          a tool call of that kind that asks; answers "permission: " and the option's kind; the outcome cancelled ends the turn
 //	SLEEP ms           waits, then "slept"
 //	HANG               says nothing and never ends, except when cancelled
 //	THINK text         a thought, then "done"
+//	SETTINGS           answers with the mode, model and effort it was set to
 //	PLAN n             a plan of n entries, then "done"
 //	USAGE used size    a usage update, then "done"
 //	FAIL code message  a JSON-RPC error as the answer to the prompt

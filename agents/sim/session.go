@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 )
 
@@ -14,6 +15,8 @@ type session struct {
 
 	mu      sync.Mutex
 	mode    string
+	model   string
+	effort  string
 	durable bool           // its file has been begun
 	turn    int            // the number of the last turn in the file
 	heard   []string       // the words of the user turns it remembers, oldest first
@@ -90,8 +93,40 @@ func (s *session) modesLocked() object {
 }
 
 func (s *session) configLocked() []object {
-	return []object{{"id": "mode", "name": "Mode", "type": "select", "category": "mode", "currentValue": s.mode,
-		"options": []object{{"value": modeAsk, "name": "Ask"}, {"value": modeAuto, "name": "Auto"}}}}
+	return []object{
+		{"id": "mode", "name": "Mode", "type": "select", "category": "mode", "currentValue": s.mode,
+			"options": []object{{"value": modeAsk, "name": "Ask"}, {"value": modeAuto, "name": "Auto"}}},
+		{"id": "model", "name": "Model", "type": "select", "category": "model", "currentValue": orFirst(s.model, models), "options": choices(models)},
+		{"id": "effort", "name": "Effort", "type": "select", "category": "thought_level", "currentValue": orFirst(s.effort, efforts), "options": choices(efforts)},
+	}
+}
+
+// What may be chosen beside the mode; the first is what a session has. It changes nothing but the answer to SETTINGS.
+var (
+	models  = []string{"small", "large"}
+	efforts = []string{"low", "high"}
+)
+
+func orFirst(s string, list []string) string {
+	if s == "" {
+		return list[0]
+	}
+	return s
+}
+
+func choices(values []string) []object {
+	list := make([]object, len(values))
+	for i, v := range values {
+		list[i] = object{"value": v, "name": v}
+	}
+	return list
+}
+
+// settings are what the session works with, as SETTINGS says them.
+func (s *session) settings() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return "mode " + s.mode + ", model " + orFirst(s.model, models) + ", effort " + orFirst(s.effort, efforts)
 }
 
 func (a *agent) setMode(r request) (any, *rpcError) {
@@ -111,18 +146,45 @@ func (a *agent) setConfigOption(r request) (any, *rpcError) {
 		ConfigID string `json:"configId"`
 		Value    string `json:"value"`
 	}
-	s, err := a.changeMode(r, &p, func() string {
-		if p.ConfigID != "mode" {
-			return ""
-		}
-		return p.Value
-	})
+	if err := r.decode(&p); err != nil {
+		return nil, err
+	}
+	var s *session
+	var err *rpcError
+	switch p.ConfigID {
+	case "model":
+		s, err = a.choose(r, p.Value, models, func(s *session) *string { return &s.model })
+	case "effort":
+		s, err = a.choose(r, p.Value, efforts, func(s *session) *string { return &s.effort })
+	default:
+		s, err = a.changeMode(r, &p, func() string {
+			if p.ConfigID != "mode" {
+				return ""
+			}
+			return p.Value
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return object{"configOptions": s.configLocked()}, nil
+}
+
+// choose sets the model or the effort of a session.
+func (a *agent) choose(r request, value string, among []string, member func(*session) *string) (*session, *rpcError) {
+	s, err := a.open(r)
+	if err != nil {
+		return nil, err
+	}
+	if a.faults.on("refuse-mode") || !slices.Contains(among, value) {
+		return nil, invalidParams("invalid value %q", value)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*member(s) = value
+	return s, nil
 }
 
 // changeMode decodes the params into p and sets the mode that they then name.

@@ -97,6 +97,20 @@ type Asked struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
+// Questioned is a question to a person.
+type Questioned struct {
+	Name    string `json:"name"` // what --answer calls it
+	Text    string `json:"text"`
+	Choices []any  `json:"choices,omitempty"`
+}
+
+// Answered is the answer to a question.
+type Answered struct {
+	Name  string `json:"name"`
+	Value any    `json:"value"`
+	From  string `json:"from"` // person, given, default
+}
+
 // Todos is the agent's own list.
 type Todos struct {
 	Items any `json:"items"`

@@ -43,6 +43,8 @@ const (
 	Compaction      Type = "compaction"
 	PromptEnded     Type = "prompt.ended"
 	ExecOutput      Type = "exec.output"
+	Question        Type = "question"
+	Answer          Type = "answer"
 	StepEnded       Type = "step.ended"
 	RunEnded        Type = "run.ended"
 )

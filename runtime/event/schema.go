@@ -12,5 +12,5 @@ var bodies = map[Type]any{
 	RunStarted: Run{}, StepStarted: Step{}, Text: Delta{}, AgentStarted: Agent{}, SessionOpened: Session{}, SessionAttached: Session{},
 	Warning: Warn{}, PromptSent: Sent{}, PromptAccepted: Accepted{}, Message: Delta{}, Thought: Delta{}, Notice: Delta{},
 	ToolStarted: Tool{}, ToolEnded: Tool{}, Permission: Asked{}, UsageReported: Used{}, Todo: Todos{}, Compaction: nil,
-	PromptEnded: Ended{}, ExecOutput: Delta{}, StepEnded: Step{}, RunEnded: End{},
+	PromptEnded: Ended{}, ExecOutput: Delta{}, Question: Questioned{}, Answer: Answered{}, StepEnded: Step{}, RunEnded: End{},
 }
