@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 
 	"xmd/lang/expr"
 	"xmd/lang/layout"
@@ -98,7 +99,7 @@ func (r *Runner) loop(ctx context.Context, n *plan.Loop, at place, out layout.Si
 		round.vars = at.vars.lend("loop", map[string]any{"index": int64(i)})
 		round.id = at.id.round(n.Step, i)
 		err := r.render(ctx, n.Body, round, out)
-		if _, left := err.(breakLoop); left {
+		if errors.As(err, new(breakLoop)) {
 			return nil
 		}
 		if err != nil {

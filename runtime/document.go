@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -69,7 +70,8 @@ func (r *Runner) document(ctx context.Context, p *plan.Plan, at place, out layou
 		return nil, r.render(ctx, p.Body, at, unseen)
 	}
 	err := r.render(ctx, p.Body, at, unseen)
-	if v, ok := err.(returned); ok {
+	var v returned
+	if errors.As(err, &v) {
 		return &v, nil
 	}
 	if err == nil {

@@ -50,11 +50,7 @@ func (returned) Error() string { return "Return outside of a document with retur
 
 // isFlow says whether err only leaves a body.
 func isFlow(err error) bool {
-	switch err.(type) {
-	case breakLoop, returned:
-		return true
-	}
-	return false
+	return errors.As(err, new(breakLoop)) || errors.As(err, new(returned))
 }
 
 // uncatchable are failures that no Catch handles: the run cannot go on as if nothing were.
