@@ -93,6 +93,8 @@ func TestControlFlow(t *testing.T) {
 		{"loop max", given("<Loop max={props.zero}>x</Loop>", "no", "zero", "text", "half"), "", "test.xmd:4:12: max must be at least 1, is 0"},
 		{"loop max text", given("<Loop max={props.text}>x</Loop>", "no", "zero", "text", "half"), "", "test.xmd:4:12: max must be a whole number, is \"3\""},
 		{"loop max fraction", given("<Loop max={props.half}>x</Loop>", "no", "zero", "text", "half"), "", "test.xmd:4:12: max must be a whole number, is 1.5"},
+		{"one line", "  <If condition={true}><Prompt text=\"a\"/> <If condition={false}>x</If></If> <Prompt text=\"b\"/>  \nend\n", "  «a»  «b»\nend\n", ""},
+		{"parallel on one line", "  <Parallel max={1}><Prompt text=\"a\"/> <If condition={false}>x</If></Parallel> <Prompt text=\"b\"/>  \nend\n", "  «a»  «b»\nend\n", ""},
 		{"try", "<Try>\nbefore\n<Prompt text=\"bad\"/>\nafter\n<Catch as=\"e\">\n{e.kind} {e.code} {e.agent} {e.position}: {e.message}\n</Catch>\n</Try>\nend\n",
 			"before\npartial\nfailed 1 fake test.xmd:3:1: Fake: down on bad\nend\n", ""},
 		{"try without a failure", "<Try>a<Catch>c</Catch></Try>b", "ab", ""},
