@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/urfave/cli/v2"
 
+	"xmd/lang/diag"
 	"xmd/lang/expr"
+	"xmd/lang/plan"
 	"xmd/runtime"
 )
 
@@ -51,6 +54,30 @@ func givenAnswers(c *call) (map[string]runtime.Answer, error) {
 		given[name] = runtime.Answer{Text: value}
 	}
 	return given, nil
+}
+
+// knownAnswers refuses an answer to a question that the document does not ask.
+func knownAnswers(compiled *plan.Plan, given map[string]runtime.Answer) error {
+	var known []string
+	for _, doc := range compiled.Documents() {
+		for _, item := range doc.Items() {
+			if n, ok := item.Node.(*plan.Elicit); ok {
+				known = append(known, first(n.As, n.ID))
+			}
+		}
+	}
+	for name := range given {
+		base, _, _ := strings.Cut(name, "[")
+		if slices.Contains(known, base) || strings.Contains(base, "/") { // a step identity may have rounds in it
+			continue
+		}
+		e := &usageError{message: fmt.Sprintf("there is no question %q in %s", base, compiled.Source.Name)}
+		if near := diag.Nearest(base, known); near != "" {
+			e.hint = fmt.Sprintf("did you mean %s?", near)
+		}
+		return e
+	}
+	return nil
 }
 
 // terminal is where a person is asked, one thing at a time.

@@ -187,7 +187,7 @@ func help(w io.Writer) {
 	for _, c := range commands() {
 		fmt.Fprintf(w, "  %-28s %s\n", strings.TrimSpace(c.name+" "+c.args), c.usage)
 	}
-	fmt.Fprint(w, "\nxmd COMMAND --help says more. Exit codes: 0 done, 1 a step failed, 2 usage or invalid document,\n4 an agent is missing, 5 a session cannot be continued, 7 a permission was refused, 130 and 143 signals.\n")
+	fmt.Fprint(w, "\nxmd COMMAND --help says more. Exit codes: 0 done, 1 a step failed, 2 usage or invalid document,\n3 waiting for an answer, 4 an agent is missing, 5 a session cannot be continued, 6 a limit of the run,\n7 a permission was refused, 130 and 143 signals, 141 stdout was closed.\n")
 }
 
 // help prints a command's flags, and for a document its props.

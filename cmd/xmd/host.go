@@ -89,6 +89,17 @@ func bootID() string {
 	return strings.TrimSpace(string(id))
 }
 
+// checkDefault refuses a default agent that this machine does not know; whether it is installed shows when it is used.
+func (h *host) checkDefault() error {
+	if h.agent == "" {
+		return nil
+	}
+	if _, err := h.agents.Lookup(h.agent); err != nil && runtime.KindOf(err) == runtime.KindInvalid {
+		return err
+	}
+	return nil
+}
+
 // nativeProgram is the file whose digest tells builds of an agent apart; "" when there is none that would.
 func nativeProgram(agent, command string) string {
 	find := map[string]func(string) (string, bool){"codex": compat.NativeCodex, "claude": compat.NativeClaude}[agent]

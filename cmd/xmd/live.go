@@ -120,11 +120,11 @@ func (l *live) record(ctx context.Context, h *host, j job) error {
 }
 
 // finish closes the agents, records the end, shows it and returns the exit code as an error.
-func (l *live) finish(failure error) error {
+func (l *live) finish() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeLimit)
 	defer cancel()
 	closeErr := l.runner.Close(ctx)
-	end := l.end(failure)
+	end := l.end()
 	if closeErr != nil && len(end.Errors) == 0 {
 		l.stream.Emit(event.Warning, event.At{}, &event.Warn{Code: "teardown", Text: fmt.Sprintf("closing the agents: %v", closeErr)})
 	}
@@ -146,14 +146,20 @@ func (l *live) finish(failure error) error {
 }
 
 // end says how the run ended: a signal wins, else the first failure in document order decides.
-func (l *live) end(failure error) *event.End {
+func (l *live) end() *event.End {
 	end := &event.End{Outcome: "done"}
-	for _, e := range l.runner.Failures() {
+	failures := l.runner.Failures()
+	for _, e := range failures {
 		end.Errors = append(end.Errors, runtime.EventError(e))
 	}
-	if failure != nil || len(end.Errors) > 0 {
+	if v, ok := l.runner.Value(); ok {
+		end.Value = v
+	}
+	if end.ExitCode = runtime.ExitCode(failures); end.ExitCode != 0 {
 		end.Outcome = "failed"
-		end.ExitCode = end.Errors[0].Code
+	}
+	if end.ExitCode == runtime.KindWaiting.ExitCode() {
+		end.Outcome = "waiting"
 	}
 	if code := signalCode(l.ctx); code != 0 {
 		end.Outcome, end.ExitCode = "cancelled", code

@@ -32,11 +32,20 @@ func (n *notes) Event(e *event.Event) {
 		if e.Type == event.ExecOutput {
 			n.raw([]byte(body.Text))
 		} else if e.Type == event.Notice && n.verbose {
-			n.line(e.At.Agent + ": " + strings.TrimSpace(body.Text))
+			n.notice(e.At.Agent, body)
 		}
 	case *event.End:
 		n.end(body)
 	}
+}
+
+// notice writes what an adapter said, or text that a document does not write.
+func (n *notes) notice(agent string, d *event.Delta) {
+	text := strings.TrimSpace(d.Text)
+	if agent != "" {
+		text = agent + ": " + text
+	}
+	n.line(text)
 }
 
 func describe(a *event.Asked) string {

@@ -74,7 +74,7 @@ func replMain(p *program, c *call) error {
 	stop := r.watch(cancel)
 	defer stop()
 	r.read(ctx)
-	end := l.finish(nil)
+	end := l.finish()
 	var code exitCode
 	if signalCode(ctx) != 0 && errors.As(end, &code) {
 		return end

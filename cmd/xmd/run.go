@@ -89,6 +89,9 @@ func runDocument(p *program, c *call) error {
 	if len(list) > 0 && !c.Bool("q") {
 		p.say(src, list)
 	}
+	if err := h.checkDefault(); err != nil {
+		return p.invalid(format, err)
+	}
 	j, err := p.job(c, compiled)
 	if err != nil {
 		return p.invalid(format, err)
@@ -107,6 +110,9 @@ func (p *program) job(c *call, compiled *plan.Plan) (job, error) {
 		return job{}, err
 	}
 	answers, err := givenAnswers(c)
+	if err == nil {
+		err = knownAnswers(compiled, answers)
+	}
 	return job{plan: compiled, props: props, env: env, answers: answers, format: c.String("format")}, err
 }
 
@@ -175,7 +181,8 @@ func (h *host) execute(p *program, c *call, j job) error {
 	if err != nil {
 		return p.invalid(j.format, err)
 	}
-	return live.finish(live.runner.Execute(live.ctx, j.plan))
+	_ = live.runner.Execute(live.ctx, j.plan) // its failures are the runner's to tell
+	return live.finish()
 }
 
 // say prints diagnostics on stderr.

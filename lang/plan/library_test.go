@@ -107,7 +107,7 @@ func TestDigestOfAll(t *testing.T) {
 	for _, change := range [][2]string{
 		{"max={props.rounds}", "max={props.rounds + 1}"}, {"max={4}", "max={5}"}, {"parallel={2}", "parallel={3}"}, {"<DenyAll>", "<AskPermission>"},
 		{`deny="fetch"`, `deny="edit"`}, {`model="o"`, `model="p"`}, {`effort="high"`, `effort="low"`}, {"mode={props.wait}", ""}, {"<Session>", `<Session name="x">`},
-		{`collect={{"file": file, "note": note}}`, "collect={file}"}, {"retries={1}", "retries={2}"}, {`resend="auto"`, ""}, {`timeout="30s"`, `timeout="31s"`},
+		{`collect={{"file": file, "note": note}}`, "collect={file}"}, {"retries={1}", "retries={2}"}, {`timeout="30s"`, `timeout="31s"`},
 		{"timeout={props.wait}", ""}, {"schemas/note.json", "schemas/verdict.json"}, {`path="report.md"`, `path="other.md"`}, {`exclude="x_*"`, ""},
 		{"<Json value={found}/>", "<Json value={[found]}/>"}, {`schema={{"type": "object"}}`, `schema={{"type": "string"}}`}, {`timeout="10s"`, `timeout="11s"`},
 		{`"text/plain"`, `"text/html"`}, {"it went wrong", "it went bad"}, {`["yes", "no"]`, `["no", "yes"]`}, {`default="no"`, `default="yes"`},

@@ -9,6 +9,7 @@ import (
 const (
 	CodeUnknownComponent = "XMD1301"
 	CodeLaterComponent   = "XMD1302"
+	CodeLaterAttribute   = "XMD1304"
 	CodeUnknownAttribute = "XMD1303"
 	// XMD1304 was an attribute that is not built yet.
 	CodeMissingAttribute = "XMD1305"
@@ -74,6 +75,7 @@ var Codes = []diag.Code{
 	{Code: CodeUnknownComponent, Title: "there is no component of this name"},
 	{Code: CodeLaterComponent, Title: "a component that is not built yet"},
 	{Code: CodeUnknownAttribute, Title: "an attribute that the component does not have"},
+	{Code: CodeLaterAttribute, Title: "an attribute that is not built yet"},
 	{Code: CodeMissingAttribute, Title: "a required attribute is missing"},
 	{Code: CodeAttributeValue, Title: "an attribute's value is of the wrong form"},
 	{Code: CodeBody, Title: "both or neither of a body and the attribute that stands for it"},

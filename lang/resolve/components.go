@@ -28,6 +28,7 @@ type Attribute struct {
 	Needed   bool     // must be given
 	Min, Max int64    // of a Count; Max 0: no limit
 	Words    []string // of a Word
+	Later    bool     // of the language, but not built yet
 }
 
 // Component is one row of the table of components.
@@ -71,6 +72,9 @@ func (c *Component) names() []string {
 // MaxParallel is how many branches or bodies may run at once.
 const MaxParallel = 64
 
+// MaxRetries is how often a prompt may be asked again for an answer that fits its schema.
+const MaxRetries = 20
+
 // MaxToolName is how many characters the name of a tool may have.
 const MaxToolName = 64
 
@@ -86,7 +90,7 @@ var (
 // Components is the table of the language's components, built ones first. It is read-only.
 var Components = []Component{
 	{Name: "Prompt", Attrs: []Attribute{words("text"), words("agent"), words("session"), binds, {Name: "throwOnError", Form: Flag}, within, fits,
-		{Name: "retries", Form: Count}, {Name: "resend", Form: Word, Words: []string{"auto"}}}},
+		{Name: "retries", Form: Count, Max: MaxRetries}, {Name: "resend", Form: Word, Words: []string{"auto"}, Later: true}}},
 	{Name: "Agent", Attrs: []Attribute{needed(words("name")), words("model"), words("effort"), words("mode")}},
 	{Name: "Session", Attrs: []Attribute{words("name")}},
 	{Name: "Let", Attrs: []Attribute{needed(binds), anything("value")}},

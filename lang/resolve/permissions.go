@@ -10,7 +10,7 @@ import (
 )
 
 // PermissionKinds are the kinds of what agents ask permission for.
-var PermissionKinds = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"}
+var PermissionKinds = []string{"read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"}
 
 // Permission is one entry of the lists of Permissions.
 type Permission struct {

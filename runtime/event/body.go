@@ -138,5 +138,6 @@ type End struct {
 	Outcome  string   `json:"outcome"` // done, failed, cancelled, invalid
 	ExitCode int      `json:"exitCode"`
 	Errors   []*Error `json:"errors,omitempty"`
+	Value    any      `json:"value,omitempty"` // what a document with returns gave
 	Resume   string   `json:"resume,omitempty"`
 }

@@ -46,7 +46,8 @@ type Summary struct {
 	V             int      `json:"v"`
 	Run           *string  `json:"run"`
 	Outcome       string   `json:"outcome"`
-	Output        string   `json:"output"`
+	Output        *string  `json:"output,omitempty"` // of a text document
+	Value         any      `json:"value,omitempty"`  // of a document with returns
 	Errors        []*Error `json:"errors"`
 	Warnings      []string `json:"warnings"`
 	FailedPrompts []*Error `json:"failedPrompts"`
@@ -89,7 +90,10 @@ func (s *SummarySink) write(e *Event, end *End) {
 	if e.Run != "" {
 		sum.Run = &e.Run
 	}
-	sum.Output, sum.Errors = s.out.String(), end.Errors
+	if sum.Errors, sum.Value = end.Errors, end.Value; sum.Value == nil {
+		out := s.out.String()
+		sum.Output = &out
+	}
 	for _, list := range []*[]*Error{&sum.Errors, &sum.FailedPrompts} {
 		if *list == nil {
 			*list = []*Error{}
