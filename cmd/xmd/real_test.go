@@ -377,3 +377,23 @@ func (p *person) lockOutlives(mark string) {
 		}
 	}
 }
+
+// A structured reply is judged by xmd on real agents, in a new session and in a resumed one; a wrong answer is asked for again in the
+// same conversation, and what stays wrong is a failure that says what.
+func TestRealStructuredReply(t *testing.T) {
+	forRealAgents(t, "structured replies, new and resumed", func(t *testing.T, p *person) {
+		const schema = `schema={{"type": "object", "properties": {"passed": {"type": "boolean"}}, "required": ["passed"]}}`
+		doc := fmt.Sprintf("<Prompt agent=%q session=\"s\" as=\"v\" %s>\nSAY {\"passed\": true}\n</Prompt>\n[{v.passed}]\n", p.a.name, schema)
+		p.want(p.xmd("", "run", p.doc(doc)), "[true]\n")
+		p.want(p.xmd("", "run", "doc.xmd"), "[true]\n")
+		asked := len(p.model.Requests())
+		bad := fmt.Sprintf("<Prompt agent=%q session=\"s\" as=\"v\" retries={1} %s>\nSAY {\"passed\": \"yes\"}\n</Prompt>\n[{v.passed}]\n", p.a.name, schema)
+		s := p.xmd("", "run", p.doc(bad))
+		if s.code != 1 || s.stdout != "" || !strings.Contains(s.stderr, "does not fit the schema after 2 turns") {
+			t.Errorf("%+v", s)
+		}
+		if n := len(p.model.Requests()) - asked; n != 2 {
+			t.Errorf("%d requests reached the model, want 2", n)
+		}
+	})
+}

@@ -10,7 +10,7 @@ import (
 	"xmd/runtime/store"
 )
 
-var key = store.SessionKey{Agent: "codex", Session: "review", Root: "/work/place"}
+var key = store.SessionKey{Agent: "codex", Session: "review", Root: "/home/ada/place"}
 
 func route(generation int) store.Route {
 	return store.Route{
@@ -25,7 +25,7 @@ func TestRouteForm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"schema":"session-route.v1","agent":"codex","session":"review","root":"/work/place","generation":2,` +
+	want := `{"schema":"session-route.v1","agent":"codex","session":"review","root":"/home/ada/place","generation":2,` +
 		`"transport":"acp","nativeSessionId":"0199-aa","provenance":"provider-asserted",` +
 		`"createdAt":"2026-03-01T12:00:00.000005Z","established":{"version":"0.153.2","digest":"ab"}}`
 	if record != want {
@@ -137,7 +137,7 @@ func TestRouteReadStrictly(t *testing.T) {
 
 func insertRoute(t *testing.T, s *store.Store, record, sum string) {
 	t.Helper()
-	err := s.Raw(ctx, `INSERT INTO route VALUES ('codex', 'review', '/work/place', 1, '0199-aa', ?, ?)`, record, sum)
+	err := s.Raw(ctx, `INSERT INTO route VALUES ('codex', 'review', '/home/ada/place', 1, '0199-aa', ?, ?)`, record, sum)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 func TestRuns(t *testing.T) {
 	s := fresh(t)
 	run := store.Run{
-		ID: "01abc", Document: "a.xmd", Dir: "/work/place", Sources: []store.Source{{Name: "a.xmd", Text: "text\x00\xc3\xa4"}},
+		ID: "01abc", Document: "a.xmd", Dir: "/home/ada/place", Sources: []store.Source{{Name: "a.xmd", Text: "text\x00\xc3\xa4"}},
 		Props: json.RawMessage(`{"a":1}`), Settings: json.RawMessage(`{"policy":"ask"}`),
 	}
 	for _, id := range []string{"01abc", "01abd", "01a"} {
@@ -33,7 +33,7 @@ func TestRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.Sources[0].Text != "text\x00ä" || string(got.Props) != `{"a":1}` || string(got.Settings) != `{"policy":"ask"}` ||
-		got.Document != "a.xmd" || got.Dir != "/work/place" || got.Started.IsZero() || !got.Ended.IsZero() || got.Outcome != "" {
+		got.Document != "a.xmd" || got.Dir != "/home/ada/place" || got.Started.IsZero() || !got.Ended.IsZero() || got.Outcome != "" {
 		t.Errorf("%+v", got)
 	}
 	for ref, want := range map[string]string{"last": "01a", "01a": "01a", "01abd": "01abd"} {

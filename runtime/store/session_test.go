@@ -11,7 +11,7 @@ import (
 
 func TestOpened(t *testing.T) {
 	s := fresh(t)
-	unnamed := store.SessionKey{Agent: "codex", Session: store.Unnamed("r1", "top/If:1"), Root: "/work/place"}
+	unnamed := store.SessionKey{Agent: "codex", Session: store.Unnamed("r1", "top/If:1"), Root: "/home/ada/place"}
 	for _, k := range []store.Key{key.Generation(1), unnamed.Generation(1)} {
 		do(t, s, func(tx *store.Tx) error {
 			if _, found, err := tx.LastOpened(k); found || err != nil {
@@ -118,7 +118,7 @@ func TestClaim(t *testing.T) {
 	if err := s.Claim(ctx, nil, me); err == nil {
 		t.Fatal("claimed without a lock")
 	}
-	other := take(t, s, store.LockSession, store.SessionKey{Agent: "codex", Session: "other", Root: "/work/place"}.LockName())
+	other := take(t, s, store.LockSession, store.SessionKey{Agent: "codex", Session: "other", Root: "/home/ada/place"}.LockName())
 	if err := s.Claim(ctx, other, me); err == nil {
 		t.Fatal("claimed with another session's lock")
 	}
