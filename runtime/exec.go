@@ -260,7 +260,7 @@ func (x *execRun) judge(ctx context.Context, exit ProgramExit, err error) (*Erro
 	if exit.Code != 0 && (x.n.As == "" || x.n.ThrowOnError) {
 		how := fmt.Sprintf("ended with code %d", exit.Code)
 		if exit.Signal != "" {
-			how = "was ended by " + exit.Signal
+			how = fmt.Sprintf("was ended by a signal (%s)", exit.Signal)
 		}
 		return Errorf(KindFailed, "the %s block `%s` %s", x.n.Lang, first, how), nil
 	}

@@ -90,6 +90,12 @@ func (at place) headers(n *plan.Fetch, req *http.Request) error {
 		if !ok {
 			return at.wrong(n.Headers, n.Step, "the header %s must be a string, is %s", name, expr.KindName(given[name]))
 		}
+		if strings.ContainsFunc(text, func(c rune) bool { return (c < ' ' && c != '\t') || c == 0x7f }) {
+			return at.wrong(n.Headers, n.Step, "the header %s holds a line end or another control character, which no header can", name)
+		}
+		if name == "" || strings.ContainsFunc(name, notOfHeaderName) {
+			return at.wrong(n.Headers, n.Step, "%q is no name of a header", name)
+		}
 		if strings.EqualFold(name, "Host") {
 			req.Host = text
 			continue
@@ -97,6 +103,12 @@ func (at place) headers(n *plan.Fetch, req *http.Request) error {
 		req.Header.Set(name, text)
 	}
 	return nil
+}
+
+// notOfHeaderName says of a character that no header's name holds it (RFC 9110, token).
+func notOfHeaderName(c rune) bool {
+	letter := (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
+	return !letter && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
 }
 
 // answered is the answer to a request.

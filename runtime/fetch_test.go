@@ -72,7 +72,8 @@ func TestFetch(t *testing.T) {
 		{`<Fetch url="http://127.0.0.1:1/"/>`, "", "GET http://127.0.0.1:1/ failed: dial tcp"},
 		{`<Fetch url="http://me:secret@127.0.0.1:1/"/>`, "", "GET http://me:xxxxx@127.0.0.1:1/ failed"},
 		{`<Fetch url={props.u} headers={{"a": props.one}}/>`, "", "the header a must be a string, is a number"},
-		{`<Fetch url={props.u} headers={{"a\nb": "c"}}/>`, "", "invalid header field name"},
+		{`<Fetch url={props.u} headers={{"a\nb": "c"}}/>`, "", `"a\nb" is no name of a header`},
+		{`<Fetch url={props.u} headers={{"a": props.name}}/>`, "", "the header a holds a line end"},
 	} {
 		if r := b.flow(given(c.doc, "u", "one", "name", "file")); r.out != c.out || !says(r.err, c.err) {
 			t.Errorf("%s\n%.200q, %v", c.doc, r.out, r.err)

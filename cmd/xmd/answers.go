@@ -32,7 +32,7 @@ func givenAnswers(c *call) (map[string]runtime.Answer, error) {
 	if path := c.String("answers"); path != "" {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			return nil, runtime.Errorf(runtime.KindUsage, "--answers: %w", err)
+			return nil, runtime.Errorf(runtime.KindUsage, "--answers: the file %s cannot be read: %w", path, plainError(err))
 		}
 		v, err := expr.ParseJSON(string(text))
 		if err != nil {
@@ -85,6 +85,8 @@ type terminal struct {
 	one   sync.Mutex
 	out   io.Writer
 	lines <-chan string // what the person types, line by line; closed at the end
+	// flush waits until the document's text so far is written: who is asked has read what leads to the question. nil: there is none.
+	flush func() error
 }
 
 // person is who sits at the terminal; nil when nobody does. The REPL reads the same lines.
@@ -118,8 +120,11 @@ func linesOf(ctx context.Context, in io.Reader) <-chan string {
 	return lines
 }
 
-// read shows a text and waits for a line.
+// read shows a text, after what the document said before it, and waits for a line.
 func (t *terminal) read(ctx context.Context, text string) (string, error) {
+	if err := t.caughtUp(ctx); err != nil {
+		return "", err
+	}
 	_, _ = io.WriteString(t.out, printable(text))
 	select {
 	case <-ctx.Done():
@@ -129,6 +134,21 @@ func (t *terminal) read(ctx context.Context, text string) (string, error) {
 			return "", io.EOF
 		}
 		return strings.TrimSpace(line), nil
+	}
+}
+
+// caughtUp waits for flush, not longer than ctx. Its error is only ctx's: an output that is lost ends the run by itself.
+func (t *terminal) caughtUp(ctx context.Context) error {
+	if t.flush == nil {
+		return nil
+	}
+	written := make(chan struct{})
+	go func() { defer close(written); _ = t.flush() }()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-written:
+		return nil
 	}
 }
 

@@ -26,6 +26,7 @@ type command struct {
 // call is one invocation of a command.
 type call struct {
 	*cli.Context
+	verb  string // the command's name
 	args  []string
 	props []propArg
 }
@@ -140,7 +141,7 @@ func (c *command) invoke(p *program, args []string) error {
 	table := newFlagTable(c.flags)
 	split, err := c.split(p, table, args)
 	if err != nil {
-		return err
+		return p.invalid(c.machineFormat(args), err)
 	}
 	if split.help {
 		return c.help(p, split)
@@ -150,9 +151,25 @@ func (c *command) invoke(p *program, args []string) error {
 		Flags: c.flags, DisableSliceFlagSeparator: true,
 		ExitErrHandler: func(*cli.Context, error) {},
 		OnUsageError:   func(_ *cli.Context, err error, _ bool) error { return &usageError{message: err.Error()} },
-		Action:         func(ctx *cli.Context) error { return c.run(p, &call{ctx, split.positional, split.props}) },
+		Action:         func(ctx *cli.Context) error { return c.run(p, &call{ctx, c.name, split.positional, split.props}) },
 	}
 	return app.Run(append([]string{"xmd " + c.name}, split.flags...))
+}
+
+// machineFormat is the machine format that arguments ask for which could not be taken apart, of a command that owes an end in it.
+func (c *command) machineFormat(args []string) string {
+	format := "text"
+	if !c.props {
+		return format
+	}
+	for i, arg := range args {
+		if v, ok := strings.CutPrefix(arg, "--format="); ok {
+			format = v
+		} else if arg == "--format" && i+1 < len(args) {
+			format = args[i+1]
+		}
+	}
+	return format
 }
 
 // split reads the arguments. With props it needs the document to know which props stand alone, and the document's name stands

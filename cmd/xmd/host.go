@@ -33,7 +33,7 @@ func (p *program) host(c *call) (*host, error) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return nil, runtime.Errorf(runtime.KindUsage, "the run's directory cannot be used: %w", err)
+		return nil, runtime.Errorf(runtime.KindUsage, "the run's directory %s cannot be used: %w", first(c.String("C"), "."), plainError(err))
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, runtime.Errorf(runtime.KindUsage, "%s is no directory", dir)

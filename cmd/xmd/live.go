@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -57,8 +59,7 @@ func (h *host) begin(ctx context.Context, p *program, c *call, j job) (_ *live, 
 	if l.store, err = h.store(ctx); err != nil {
 		return nil, err
 	}
-	verb := c.Command.Name
-	owner := store.LockOwner{Run: l.id, Command: commandLine(c, verb)}
+	owner := store.LockOwner{Run: l.id, Command: commandLine(c)}
 	if l.lock, err = l.store.TryLock(ctx, store.LockRun, l.id, owner); err != nil {
 		return nil, runtime.Errorf(runtime.KindStore, "the run's lock: %w", err)
 	}
@@ -69,7 +70,7 @@ func (h *host) begin(ctx context.Context, p *program, c *call, j job) (_ *live, 
 		return nil, err
 	}
 	l.journal = journal.New(l.store, l.id)
-	l.output = event.NewOutput(p.stdout, func(error) { l.cancel(outputClosed{}) })
+	l.output = event.NewOutput(p.stdout, func(err error) { l.cancel(outputLost(err)) })
 	notes := &notes{w: p.stderr, verbose: c.Bool("v"), run: l.id}
 	sinks := []event.Sink{event.TextSink{W: l.output}, notes}
 	if machine := machineSink(j.format, l.output); machine != nil {
@@ -92,9 +93,10 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
 		Programs: agents.Programs{}, Policy: policyOf(c), DefaultAgent: h.agent, Children: p.env.forChildren(),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: p.env.lookup, Given: j.answers, Wait: waitOf(c, "wait"), RequireConfirmed: c.Bool("require-confirmed"),
-		WholeReplies: j.format != "text", Notice: notes.line, Command: commandLine(c, c.Command.Name),
+		WholeReplies: j.format != "text", Notice: notes.line, Command: commandLine(c),
 	}
 	if who := p.person(); who != nil {
+		who.flush = l.output.Flush
 		o.Ask, o.Answers = who.permit, who
 	}
 	if c.Bool("v") {
@@ -124,6 +126,7 @@ func (l *live) finish() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeLimit)
 	defer cancel()
 	closeErr := l.runner.Close(ctx)
+	_ = l.output.Flush() // an output that is lost belongs to the end that is recorded; l.ctx knows of it
 	end := l.end()
 	if closeErr != nil && len(end.Errors) == 0 {
 		l.stream.Emit(event.Warning, event.At{}, &event.Warn{Code: "teardown", Text: fmt.Sprintf("closing the agents: %v", closeErr)})
@@ -138,7 +141,7 @@ func (l *live) finish() error {
 		}
 		l.stream.Unrecorded(event.RunEnded, event.At{}, end)
 	}
-	if l.output.Close() != nil && context.Cause(l.ctx) == nil {
+	if l.output.Close() != nil && end.ExitCode == 0 {
 		end.ExitCode = exitOutputClosed
 	}
 	l.release()
@@ -149,6 +152,10 @@ func (l *live) finish() error {
 func (l *live) end() *event.End {
 	end := &event.End{Outcome: "done"}
 	failures := l.runner.Failures()
+	var lost *runtime.Error
+	if len(failures) == 0 && errors.As(context.Cause(l.ctx), &lost) && lost.Kind == runtime.KindFailed {
+		failures = append(failures, lost) // everything ran, and the last of it could not be written
+	}
 	for _, e := range failures {
 		end.Errors = append(end.Errors, runtime.EventError(e))
 	}
@@ -259,6 +266,14 @@ func onePolicy(c *call) error {
 		return &usageError{message: "--approve-all, --approve-reads, --ask and --deny-all exclude each other"}
 	}
 	return nil
+}
+
+// outputLost is the cause of a context that ended because stdout cannot be written: its reader has gone, or, as on a full disk, it failed.
+func outputLost(err error) error {
+	if errors.Is(err, syscall.EPIPE) {
+		return outputClosed{}
+	}
+	return runtime.Errorf(runtime.KindFailed, "stdout cannot be written: %w", plainError(err))
 }
 
 // outputClosed is the cause of a context that ended because the reader of stdout has gone.

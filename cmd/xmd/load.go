@@ -10,6 +10,7 @@ import (
 
 	"xmd/lang"
 	"xmd/lang/diag"
+	"xmd/lang/expr"
 	"xmd/lang/plan"
 	"xmd/lang/syntax"
 	"xmd/lang/target"
@@ -137,7 +138,7 @@ func (p *program) bindProps(c *call, compiled *plan.Plan) (map[string]any, error
 		if file, ok := strings.CutPrefix(text, "@"); ok {
 			data, err := os.ReadFile(file)
 			if err != nil {
-				return nil, runtime.Errorf(runtime.KindUsage, "--props: %w", err)
+				return nil, runtime.Errorf(runtime.KindUsage, "--props: the file %s cannot be read: %w", file, plainError(err))
 			}
 			object = plan.PropObject{From: "--props " + text, Text: string(data)}
 		}
@@ -239,7 +240,11 @@ func propsHelp(p *program, split *arguments) error {
 		what := prop.Description
 		switch {
 		case prop.HasDefault:
-			what += fmt.Sprintf(" (default %v)", prop.Default)
+			shown, isText := prop.Default.(string)
+			if !isText {
+				shown = expr.JSON(prop.Default)
+			}
+			what += fmt.Sprintf(" (default %s)", shown)
 		case prop.Required:
 			what += " (required)"
 		}

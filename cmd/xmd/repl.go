@@ -7,12 +7,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/urfave/cli/v2"
 
 	"xmd/lang"
 	"xmd/lang/diag"
@@ -23,7 +22,7 @@ import (
 func replCommand() *command {
 	return &command{
 		name: "repl", usage: "run entries from stdin one after another; names and sessions stay",
-		flags: append(sessionFlags(), includeFlag(), &cli.StringFlag{Name: "format", Value: "text", Hidden: true}),
+		flags: append(sessionFlags(), includeFlag()),
 		run:   replMain,
 	}
 }
@@ -73,10 +72,10 @@ func replMain(p *program, c *call) error {
 	r := &repl{p: p, h: h, live: l, tty: isTerminal(p.stdin), lines: lines, include: c.StringSlice("include")}
 	stop := r.watch(cancel)
 	defer stop()
-	r.read(ctx)
+	r.read(l.ctx)
 	end := l.finish()
 	var code exitCode
-	if signalCode(ctx) != 0 && errors.As(end, &code) {
+	if (signalCode(l.ctx) != 0 || r.code == 0) && errors.As(end, &code) {
 		return end
 	}
 	return codeError(r.code)
@@ -138,7 +137,7 @@ func (r *repl) read(ctx context.Context) {
 				continue
 			}
 			entry += line
-			if doc, _ := lang.Parse("repl", entry); doc.Incomplete {
+			if doc, _ := lang.Parse("repl", entry); doc.Incomplete || openFrontmatter(entry) {
 				continue
 			}
 			r.run(ctx, entry)
@@ -146,6 +145,32 @@ func (r *repl) read(ctx context.Context) {
 		}
 	}
 }
+
+// openFrontmatter says whether an entry may still become one with a frontmatter, which is then refused as a whole: its first line is ---, and
+// behind it stand blank lines and comments only, or a key and no further --- yet.
+func openFrontmatter(entry string) bool {
+	lines := strings.Split(strings.TrimSuffix(entry, "\n"), "\n")
+	if strings.TrimRight(lines[0], " \t\r") != "---" {
+		return false
+	}
+	key := false
+	for _, line := range lines[1:] {
+		line = strings.TrimRight(line, " \t\r")
+		switch {
+		case line == "---":
+			return false
+		case key || line == "" || strings.HasPrefix(strings.TrimSpace(line), "#"):
+		case !frontmatterKey().MatchString(line):
+			return false
+		default:
+			key = true
+		}
+	}
+	return true
+}
+
+// frontmatterKey is how the first line of a frontmatter begins.
+var frontmatterKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s:#]+:(\s|$)`) })
 
 // prompt shows that an entry, or its next line, is awaited; only at a terminal.
 func (r *repl) prompt(entry string) {
@@ -182,7 +207,7 @@ func (r *repl) command(words []string) bool {
 
 // run checks and runs one entry. A mistake shows its position and hint, runs nothing, and the REPL goes on.
 func (r *repl) run(ctx context.Context, text string) {
-	if strings.TrimSpace(text) == "" {
+	if strings.TrimSpace(text) == "" || ctx.Err() != nil {
 		return
 	}
 	r.entries++
@@ -198,12 +223,16 @@ func (r *repl) run(ctx context.Context, text string) {
 		return
 	}
 	r.bound = names
-	ctx, cancel := context.WithCancelCause(ctx)
+	entry, cancel := context.WithCancelCause(ctx)
 	r.set(cancel)
 	before := len(r.live.runner.Failures())
-	_ = r.live.runner.Execute(ctx, compiled)
+	_ = r.live.runner.Execute(entry, compiled)
 	r.set(nil)
 	cancel(nil)
+	_ = r.live.output.Flush() // before what is said of this entry and of the next; a reader that has gone ends ctx
+	if signalCode(ctx) == exitOutputClosed {
+		return // silently
+	}
 	for _, e := range r.live.runner.Failures()[before:] {
 		_, _ = fmt.Fprintln(r.p.stderr, printable(errorLine(e)))
 		if r.code = e.Kind.ExitCode(); e.Kind == runtime.KindCancelled {

@@ -60,12 +60,12 @@ func includeFlag() cli.Flag {
 
 // runDocument checks everything first; then the run begins.
 func runDocument(p *program, c *call) error {
-	if len(c.args) != 1 {
-		return &usageError{message: fmt.Sprintf("run takes one document, got %d", len(c.args))}
-	}
 	format := c.String("format")
 	if format != "text" && format != "json" && format != "ndjson" {
 		return &usageError{message: fmt.Sprintf("--format is text, json or ndjson, not %q", format)}
+	}
+	if len(c.args) != 1 {
+		return p.invalid(format, &usageError{message: fmt.Sprintf("run takes one document, got %d", len(c.args))})
 	}
 	if err := errors.Join(onePolicy(c), durations(c, "wait", "timeout")); err != nil {
 		return p.invalid(format, err)
@@ -192,9 +192,9 @@ func (p *program) say(src *diag.Source, list diag.List) {
 }
 
 // name of a run for lock owners: the command without values that could be secret.
-func commandLine(c *call, verb string) string {
+func commandLine(c *call) string {
 	if len(c.args) == 0 {
-		return "xmd " + verb
+		return "xmd " + c.verb
 	}
-	return strings.TrimSpace("xmd " + verb + " " + filepath.Base(c.args[0]))
+	return strings.TrimSpace("xmd " + c.verb + " " + filepath.Base(c.args[0]))
 }

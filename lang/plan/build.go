@@ -106,11 +106,21 @@ func (b *builder) nodes(list []syntax.Node, l *level) (out []Node, acts bool) {
 func appendNode(out []Node, n Node) []Node {
 	if t, ok := n.(*Text); ok && len(out) > 0 {
 		if last, ok := out[len(out)-1].(*Text); ok && last.Gap == t.Gap {
-			out[len(out)-1] = &Text{Value: last.Value + t.Value, Gap: t.Gap}
+			last.join(t.Value)
 			return out
 		}
 	}
 	return append(out, n)
+}
+
+// join makes a text longer. What was joined before is not copied again: a page of braces that are text stays linear.
+func (t *Text) join(more string) {
+	if t.joined == nil {
+		t.joined = &strings.Builder{}
+		t.joined.WriteString(t.Value)
+	}
+	t.joined.WriteString(more)
+	t.Value = t.joined.String()
 }
 
 func (b *builder) node(n syntax.Node, l *level) (made Node, acts bool) {

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"xmd/lang/diag"
 	"xmd/lang/expr"
 	"xmd/lang/resolve"
@@ -43,6 +45,8 @@ type Node interface{ planNode() }
 type Text struct {
 	Value string
 	Gap   bool
+
+	joined *strings.Builder // the buffer of Value while the plan is built; nil for a text of one piece
 }
 
 // Value is an interpolation {path} of a bound name.

@@ -23,6 +23,7 @@ type Output struct {
 	moved   *sync.Cond // pending grew, shrank, or closing changed
 	pending []byte
 	spare   []byte
+	writing bool // what was pending is on its way
 	closing bool
 	err     error
 	done    chan struct{}
@@ -64,6 +65,16 @@ func add[T string | []byte](o *Output, s T) (int, error) {
 	return len(s), nil
 }
 
+// Flush waits until everything that was queued is written. It returns the first write error, of which failed has been told by then.
+func (o *Output) Flush() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for (len(o.pending) > 0 || o.writing) && o.err == nil {
+		o.moved.Wait()
+	}
+	return o.err
+}
+
 // Close writes what is left and waits for it. Idempotent; returns the first write error.
 func (o *Output) Close() error {
 	o.mu.Lock()
@@ -86,7 +97,7 @@ func (o *Output) loop() {
 			return
 		}
 		o.mu.Lock()
-		o.spare = buf[:0]
+		o.spare, o.writing = buf[:0], false
 		o.moved.Broadcast()
 		o.mu.Unlock()
 	}
@@ -103,17 +114,18 @@ func (o *Output) take() ([]byte, bool) {
 		return nil, false
 	}
 	buf := o.pending
-	o.pending, o.spare = o.spare, nil
+	o.pending, o.spare, o.writing = o.spare, nil, true
 	return buf, true
 }
 
+// fail tells the owner first: whoever then sees the error finds the run already ended by it.
 func (o *Output) fail(err error) {
+	if o.failed != nil {
+		o.failed(err)
+	}
 	o.mu.Lock()
 	o.err = err
 	o.pending = nil
 	o.moved.Broadcast()
 	o.mu.Unlock()
-	if o.failed != nil {
-		o.failed(err)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -165,7 +166,46 @@ func TestOutputWritesInOrderAndReportsAClosedReader(t *testing.T) {
 	if err := <-told; err == nil {
 		t.Error("the closed reader was not told")
 	}
+	if o.Flush() == nil {
+		t.Error("Flush forgot the write error")
+	}
 	if o.Close() == nil {
 		t.Error("Close forgot the write error")
 	}
+}
+
+// slowWriter takes one write at a time, when it is let.
+type slowWriter struct {
+	let  chan struct{}
+	text strings.Builder
+}
+
+func (w *slowWriter) Write(p []byte) (int, error) {
+	<-w.let
+	return w.text.Write(p)
+}
+
+func TestFlushWaitsForTheWriter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &slowWriter{let: make(chan struct{})}
+		o := NewOutput(w, nil)
+		if err := o.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = o.WriteString("one")
+		flushed := make(chan string, 1)
+		go func() {
+			_ = o.Flush()
+			flushed <- w.text.String()
+		}()
+		synctest.Wait()
+		if len(flushed) > 0 {
+			t.Error("Flush did not wait for what is being written")
+		}
+		close(w.let)
+		if got := <-flushed; got != "one" {
+			t.Errorf("flushed %q", got)
+		}
+		_ = o.Close()
+	})
 }

@@ -21,7 +21,8 @@ import (
 const (
 	flushBytes = 256 << 10
 	flushEvery = 100 * time.Millisecond
-	maxWaiting = 4 << 20
+	maxWaiting = 1 << 20
+	deltaBytes = 64 << 10 // an open delta that reaches this is a record: one text in many copies is what costs memory
 )
 
 // Journal is the recorder of one run. Safe for concurrent use.
@@ -61,7 +62,7 @@ func New(s *store.Store, run string) *Journal {
 	return j
 }
 
-// Batch keeps e for the next transaction. Output text is not kept. It waits only when 4 MiB are already waiting.
+// Batch keeps e for the next transaction. Output text is not kept. It waits only when 1 MiB is already waiting.
 func (j *Journal) Batch(e *event.Event) {
 	if e.Type == event.Text {
 		return
@@ -171,6 +172,9 @@ func (j *Journal) addDelta(e *event.Event, d *event.Delta) {
 	}
 	j.delta.text.WriteString(d.Text)
 	j.bytes += len(d.Text)
+	if j.delta.text.Len() >= deltaBytes {
+		j.endDelta()
+	}
 }
 
 func (j *Journal) endDelta() {

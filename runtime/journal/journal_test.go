@@ -181,3 +181,30 @@ func BenchmarkCommit(b *testing.B) {
 		b.Fatal(err)
 	}
 }
+
+// A long reply that comes faster than it is written is many records of bounded size, not one that holds it in several copies; its text stays whole and in order.
+func TestALongTextIsManyRecords(t *testing.T) {
+	s := opened(t, t.TempDir())
+	j := journal.New(s, "r")
+	const piece = 10 << 10
+	var want strings.Builder
+	for i := range 30 { // more than a record holds
+		text := strings.Repeat(string(rune('a'+i%26)), piece)
+		want.WriteString(text)
+		j.Batch(message(text))
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, record := range strings.Fields(kept(t, s)) {
+		text := strings.TrimPrefix(record, "message:")
+		if len(text) > 64<<10+piece {
+			t.Errorf("a record has %d bytes", len(text))
+		}
+		got.WriteString(text)
+	}
+	if got.String() != want.String() {
+		t.Errorf("kept %d bytes, want %d, in order", got.Len(), want.Len())
+	}
+}
