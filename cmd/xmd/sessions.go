@@ -216,7 +216,7 @@ func (h *host) recoverSession(ctx context.Context, p *program, c *call, s *store
 	n := &notes{w: p.stderr}
 	runner := runtime.New(runtime.Options{
 		Dir: h.dir, Stream: event.NewStream("", time.Now, nil, n), Store: s, Agents: h.agents, Observer: h.observer(),
-		Children: p.env.forChildren(), Notice: n.line, Command: "xmd sessions recover",
+		Children: p.env.forChildren(), Notice: n.line, Command: "xmd sessions recover", Wait: waitOf(c, "wait"),
 	}, nil)
 	n.line(fmt.Sprintf("recovering %s: waiting up to %s for what is left of its last owner", route.SessionKey(), waitOf(c, "wait")))
 	found, err := runner.Recover(ctx, agent, route.SessionKey(), waitOf(c, "wait"))
