@@ -71,7 +71,7 @@ func (h *host) begin(ctx context.Context, p *program, c *call, j job) (_ *live, 
 	}
 	l.journal = journal.New(l.store, l.id)
 	l.output = event.NewOutput(p.stdout, func(err error) { l.cancel(outputLost(err)) })
-	notes := &notes{w: p.stderr, verbose: c.Bool("v"), run: l.id}
+	notes := &notes{w: p.stderr, verbose: c.Bool("v"), run: l.id, told: c.verb == "repl"}
 	sinks := []event.Sink{event.TextSink{W: l.output}, notes}
 	if machine := machineSink(j.format, l.output); machine != nil {
 		sinks[0] = machine

@@ -17,6 +17,7 @@ type notes struct {
 	w       io.Writer
 	verbose bool
 	run     string
+	told    bool // failures are told as they happen: the end does not name them again (the REPL)
 }
 
 // Event writes what e has to say to a person.
@@ -64,9 +65,11 @@ func (n *notes) end(end *event.End) {
 	if end.ExitCode == exitOutputClosed {
 		return // whoever read the output has gone; this end is silent
 	}
-	for _, e := range end.Errors {
-		re := &runtime.Error{Kind: runtime.Kind(e.Kind), Retryable: e.Retryable, Message: e.Message, Position: e.Position}
-		n.line(errorLine(re))
+	if !n.told {
+		for _, e := range end.Errors {
+			re := &runtime.Error{Kind: runtime.Kind(e.Kind), Retryable: e.Retryable, Message: e.Message, Position: e.Position}
+			n.line(errorLine(re))
+		}
 	}
 	// A run that waits says in its own error how it goes on.
 	if end.ExitCode != 0 && end.ExitCode != 2 && end.ExitCode != runtime.KindWaiting.ExitCode() && n.run != "" {
