@@ -100,38 +100,3 @@ func (o *Options) program() (string, error) {
 	}
 	return path, err
 }
-
-// File is a program's file behind its symbolic links.
-type File struct {
-	// Links are the paths from the one asked for to the last link, Real the file they
-	// lead to, without any link in its directories.
-	Links []string
-	Real  string
-	// Info describes Real.
-	Info fs.FileInfo
-}
-
-// Resolve follows the symbolic links of path, which must exist.
-func Resolve(path string) (File, error) {
-	real, err := filepath.EvalSymlinks(path) // also what ends circles
-	if err != nil {
-		return File{}, err
-	}
-	if real, err = filepath.Abs(real); err != nil {
-		return File{}, err
-	}
-	info, err := os.Stat(real)
-	f := File{Real: real, Info: info}
-	for at := path; err == nil; {
-		target, notLink := os.Readlink(at)
-		if notLink != nil {
-			break
-		}
-		f.Links = append(f.Links, at)
-		if !filepath.IsAbs(target) {
-			target = filepath.Join(filepath.Dir(at), target)
-		}
-		at = target
-	}
-	return f, err
-}

@@ -60,7 +60,10 @@ func TestLongLineIsCut(t *testing.T) {
 func TestRecords(t *testing.T) {
 	src := NewSource("a.xmd", "x <Y>\n")
 	var b bytes.Buffer
-	if err := WriteJSON(&b, src, List{{Code: "XMD1", Summary: "<Y> is bad", Span: Span{2, 5}, Related: []Related{{Summary: "here", Span: Span{0, 1}}}}}); err != nil {
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	list := List{{Code: "XMD1", Summary: "<Y> is bad", Span: Span{2, 5}, Related: []Related{{Summary: "here", Span: Span{0, 1}}}}}
+	if err := enc.Encode(Records(src, list)); err != nil {
 		t.Fatal(err)
 	}
 	want := `[{"file":"a.xmd","line":1,"col":3,"endLine":1,"endCol":6,"offset":2,"severity":"error","code":"XMD1","message":"<Y> is bad","related":[{"file":"a.xmd","line":1,"col":1,"offset":0,"message":"here"}]}]` + "\n"

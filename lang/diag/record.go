@@ -1,10 +1,5 @@
 package diag
 
-import (
-	"encoding/json"
-	"io"
-)
-
 // Record is a diagnostic as JSON: positions resolved, byte offset kept. Lines and columns count from 1, columns runes.
 type Record struct {
 	File     string          `json:"file"`
@@ -47,11 +42,4 @@ func Records(src *Source, list List) []Record {
 		out = append(out, r)
 	}
 	return out
-}
-
-// WriteJSON prints a list as one JSON array on one line, with its line end; < and > are not escaped.
-func WriteJSON(w io.Writer, src *Source, list List) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(Records(src, list))
 }
