@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"xmd/agents/acp"
+	"xmd/agents/native"
 	"xmd/runtime"
 )
 
@@ -75,7 +76,22 @@ func (r *Registry) Lookup(name string) (runtime.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.agent(r.o.Version), nil
+	a := w.agent(r.o.Version)
+	if p.Native.Open == nil {
+		return a, nil
+	}
+	return native.New(a, native.Config{Interface: p.Native, Program: w.program(r.o.Self), Env: w.own, Home: a.Info().Home}), nil
+}
+
+// program is what a person types: the CLI behind the adapter, or what is started itself.
+func (w way) program(self string) []string {
+	switch {
+	case w.profile.Own:
+		return []string{self, "sim"}
+	case w.cli != "":
+		return []string{w.cli}
+	}
+	return w.argv[:1]
 }
 
 func (r *Registry) row(name string) (Profile, bool) {

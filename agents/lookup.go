@@ -17,6 +17,7 @@ type way struct {
 	profile    Profile
 	argv       []string // what is started
 	env        []string // added to the environment
+	own        []string // what of it belongs to the agent whatever it is reached through
 	lookupEnv  []string // the whole environment, as far as it is known at the lookup
 	cli        string   // the person's own CLI; "" when there is none behind the adapter
 	version    []string
@@ -38,9 +39,11 @@ func (r *Registry) find(p Profile) (way, error) {
 		return w, err
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.Env)) {
-		w.env = append(w.env, k+"="+c.Env[k])
+		w.own = append(w.own, k+"="+c.Env[k])
 	}
+	w.env = append(w.env, w.own...)
 	if p.Own {
+		w.own = append(simEnv(r.o.Env), w.own...)
 		w.env = append(simEnv(r.o.Env), w.env...)
 	}
 	w.lookupEnv = append(slices.Clone(r.o.Env), w.env...)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"xmd/agents/acp"
+	"xmd/agents/native"
 )
 
 // Profile is what is known of one agent: a row of the table below. Read-only.
@@ -22,6 +23,7 @@ type Profile struct {
 	Confirm   bool     // its own session list may confirm identity
 	Own       bool     // xmd itself: found without looking, and given XMD_SIM_* of the environment
 	Driver    acp.Profile
+	Native    native.Interface // of its own, for people; zero: xmd does not open it
 }
 
 // Program is a command and where it comes from.
@@ -45,14 +47,30 @@ var profiles = []Profile{
 		Env:     []string{"INITIAL_AGENT_MODE=read-only"},
 		Version: []string{"--version"},
 		Unasked: "shell commands, in a sandbox that can neither write nor reach the network",
+		// A daemon that it began would keep the conversation locked for a minute after it was left. 0.153.2 asks whether to trust the folder.
+		Native: native.Interface{
+			Open:       []string{"resume", "-c", "features.daemon_auto_start=false", "{id}"},
+			WriterLock: "thread-writer-locks/{id}.lock",
+			FreeWait:   90 * time.Second,
+		},
 		Driver: acp.Profile{
 			StartLimit: 30 * time.Second,
 			EOFWait:    6 * time.Second, // leaves after 2 to 4.2 s
 			HomeVar:    "CODEX_HOME", HomeDir: ".codex",
 			Evidence: acp.EvidenceRollout,
 			NoFence:  true,
-			Synthetic: []string{"<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions",
-				"<turn_aborted>", "<user_shell_command>", "<subagent_notification>", "<skill>", "<recommended_plugins>"},
+			Synthetic: []acp.Frame{
+				{Open: "<environment_context>", Close: "</environment_context>"},
+				{Open: "<user_instructions>", Close: "</user_instructions>"},
+				{Open: "<INSTRUCTIONS>", Close: "</INSTRUCTIONS>"},
+				{Open: "# AGENTS.md instructions", Close: "</INSTRUCTIONS>"},
+				{Open: "<turn_aborted>", Close: "</turn_aborted>"},
+				{Open: "<user_shell_command>", Close: "</user_shell_command>"},
+				{Open: "<subagent_notification>", Close: "</subagent_notification>"},
+				{Open: "<skill>", Close: "</skill>"},
+				{Open: "<recommended_plugins>", Close: "</recommended_plugins>"},
+			},
+			Rewritten:       "codex-file-citation{", // codex-acp makes a link of it
 			Missing:         []acp.Shape{{Code: -32603, Member: "data.details", Prefix: "no rollout found for thread id "}},
 			Busy:            []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},
 			BusyWait:        90 * time.Second, // its own programs let go of a conversation up to a minute after they were left
@@ -72,13 +90,19 @@ var profiles = []Profile{
 		Version: []string{"--version"},
 		Unasked: "reading files and harmless commands such as echo",
 		Confirm: true,
+		// It asks for a theme, a sign-in and whether to trust the folder, once each. 2.1.210 forgets the layer on resume, 2.1.332 does not.
+		Native: native.Interface{
+			Open:         []string{"--resume", "{id}"},
+			Begin:        []string{"--session-id", "{id}"},
+			Instructions: []string{"--append-system-prompt-file", "{file}"},
+		},
 		Driver: acp.Profile{
 			Mode: "default", Meta: json.RawMessage(rawMessages),
 			StartLimit: 30 * time.Second,
 			EOFWait:    5 * time.Second, // the CLI behind it may live on for 3 s
 			HomeVar:    "CLAUDE_CONFIG_DIR", HomeDir: ".claude",
 			NoFence:     true, // what follows a load, 2.1.210 does not always send
-			Synthetic:   []string{"[Request interrupted by user"},
+			Synthetic:   []acp.Frame{{Open: "[Request interrupted by user", Close: "]"}},
 			Summary:     "This session is being continued from a previous conversation",
 			Missing:     []acp.Shape{{Code: -32002, Member: "message", Prefix: "Resource not found"}},
 			SignIn:      "run `claude` and type /login",
@@ -94,17 +118,28 @@ var profiles = []Profile{
 		Unasked: "nothing: it is a script",
 		Confirm: true,
 		Own:     true,
+		Native: native.Interface{
+			Open:         []string{"--native", "--resume", "{id}"},
+			Begin:        []string{"--native", "--session-id", "{id}"},
+			Instructions: []string{"--system-prompt-file", "{file}"},
+			Version:      []string{"--version"},
+			WriterLock:   "sessions/{id}.jsonl.lock",
+			LockHome:     "XMD_SIM_HOME",
+			FreeWait:     90 * time.Second,
+		},
 		Driver: acp.Profile{
 			Mode:       "ask",
 			StartLimit: 30 * time.Second,
 			Asserts:    true,
 			Fence:      "available_commands_update",
+			Summary:    "This conversation goes on from an earlier one of ",
 			Missing:    []acp.Shape{{Code: -32002}},
 			Busy:       []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},
 
 			NoticeWithoutID:  true,
 			Harmless:         []string{"Warning: "},
 			HandshakeVersion: true,
+			CompletedMark:    "completed",
 		},
 	},
 }

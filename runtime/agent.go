@@ -119,12 +119,23 @@ type History struct {
 	UserTurns int        // user turns seen, synthetic ones not counted
 	Compacted bool       // an earlier part was replaced by a summary
 	Newest    []PastTurn // the newest 64 user turns, oldest first
+
+	// LastReply is the text that follows the newest user turn, filtered as a live reply is, whether or not that turn is Completed;
+	// nil when there is no turn, its text is not known or it is longer than MaxAdopted.
+	LastReply *string
+	// Unread says that something could not be read that may hold turns newer than the newest one.
+	Unread bool
 }
+
+// MaxAdopted bounds, in bytes, the reply that can be taken over from a provider's history.
+const MaxAdopted = 16 << 20
 
 // PastTurn is one user turn of a history with the reply that followed it (zero: none seen).
 type PastTurn struct {
 	Words Fingerprint
 	Reply Fingerprint
+	// Completed says that the provider itself recorded a normal end of the turn. Text that looks like an answer is none.
+	Completed bool
 }
 
 // Turn is one request to an agent.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"xmd/runtime/event"
 	"xmd/runtime/store"
@@ -21,6 +22,9 @@ func (r *Runner) attach(ctx context.Context, s *session, at event.At) error {
 	}
 	if ctx.Err() != nil {
 		s.watch = nil // what was looked at was cancelled with it
+		if KindOf(err) != KindStore {
+			err = stopped(ctx) // what could not be done any more is not why
+		}
 	}
 	if rerr := s.release(context.WithoutCancel(ctx)); rerr != nil {
 		r.notice(fmt.Sprintf("closing %s: %v", s.info.Shown, rerr))
@@ -60,7 +64,13 @@ func (r *Runner) attachNew(ctx context.Context, s *session, at event.At) error {
 	if openErr != nil {
 		return openErr
 	}
-	return r.confirm(ctx, s, id, opened, at)
+	if err := r.confirm(ctx, s, id, opened, at); err != nil {
+		return err
+	}
+	if err := r.settleFlights(ctx, s, id, opened.History); err != nil {
+		return err
+	}
+	return r.attached(s, at)
 }
 
 // own takes the session's lock and its owner record, before anybody is contacted. Unnamed sessions are covered by the run's lock.
@@ -68,19 +78,44 @@ func (r *Runner) own(ctx context.Context, s *session) error {
 	if s.lock != nil || !s.key.Named() {
 		return nil
 	}
-	lock, err := r.o.Store.Wait(ctx, r.o.Wait, store.LockSession, s.key.LockName(), r.lockOwner())
+	lock, err := r.takeLock(ctx, store.LockSession, s.key.LockName())
 	if err != nil {
 		return err
 	}
 	s.lock = lock
-	return r.o.Store.Do(ctx, func(tx *store.Tx) error {
+	err = r.o.Store.Do(ctx, func(tx *store.Tx) error {
 		gen, err := currentGeneration(tx, s.key)
 		if err != nil {
 			return err
 		}
 		s.generation = gen
+		if err := s.stillThere(tx); err != nil {
+			return err
+		}
 		return tx.Claim(lock, store.Owner{Key: s.key1(), Run: r.o.RunID})
 	})
+	var left *store.RecoveryError
+	if errors.As(err, &left) && r.o.Past != nil && left.Owner.Run == r.o.RunID {
+		// This very run left it: it recovers its own sessions. The owner record stays as it is until that is done.
+		s.owed, s.generation = &left.Owner, left.Owner.Generation
+		return nil
+	}
+	return err
+}
+
+// stillThere looks, under the lock, whether a session that was found has not been moved away meanwhile: nothing new is made in its place.
+func (s *session) stillThere(tx *store.Tx) error {
+	if !s.found {
+		return nil
+	}
+	_, found, err := tx.Current(s.key)
+	if err != nil || found {
+		return err
+	}
+	if _, found, err = tx.LastOpened(s.key1()); err != nil || found {
+		return err
+	}
+	return &Error{Kind: KindCouldNot, Retryable: true, Message: fmt.Sprintf("session %s was moved away from %s meanwhile; run again", s.key, s.key.Root)}
 }
 
 func currentGeneration(tx *store.Tx, key store.SessionKey) (int, error) {
@@ -88,7 +123,11 @@ func currentGeneration(tx *store.Tx, key store.SessionKey) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if found {
+	due, err := tx.RestartDue(key)
+	if err != nil {
+		return 0, err
+	}
+	if found && !due {
 		return route.Generation, nil
 	}
 	return tx.NextGeneration(key)
@@ -97,6 +136,7 @@ func currentGeneration(tx *store.Tx, key store.SessionKey) (int, error) {
 // recorded reads what the store knows of the session: the native id to load, "" for none yet.
 func (r *Runner) recorded(ctx context.Context, s *session) (string, error) {
 	id := s.nativeID
+	var opened store.Opened
 	err := r.o.Store.View(ctx, func(tx *store.Tx) error {
 		route, found, err := tx.Route(s.key1())
 		if err != nil {
@@ -105,14 +145,17 @@ func (r *Runner) recorded(ctx context.Context, s *session) (string, error) {
 		if found {
 			s.route = &route
 			id = route.NativeSessionID
-		} else if opened, ok, err := tx.LastOpened(s.key1()); err != nil {
+		} else if opened, found, err = tx.LastOpened(s.key1()); err != nil {
 			return err
-		} else if ok {
+		} else if found {
 			id = opened.NativeID
 		}
 		s.nextTurn, err = tx.NextTurn(s.key1())
 		return err
 	})
+	if err == nil {
+		s.begun, err = r.beginningOf(ctx, opened)
+	}
 	return id, err
 }
 
@@ -121,12 +164,26 @@ func (r *Runner) lockNative(ctx context.Context, s *session, id string) error {
 	if s.native != nil {
 		return nil
 	}
-	lock, err := r.o.Store.Wait(ctx, r.o.Wait, store.LockNative, store.NativeLockName(s.info.Name, id), r.lockOwner())
+	lock, err := r.takeLock(ctx, store.LockNative, store.NativeLockName(s.info.Name, id))
 	if err != nil {
 		return err
 	}
 	s.native = lock
 	return nil
+}
+
+// leftLimit bounds how long the resume of a run waits for what is left of the process that ran it before.
+const leftLimit = 60 * time.Second
+
+// takeLock takes a lock, or waits for it as long as the person said. The resume of a run waits for what its own last process has left.
+func (r *Runner) takeLock(ctx context.Context, kind store.LockKind, name string) (*store.Lock, error) {
+	lock, err := r.o.Store.Wait(ctx, r.o.Wait, kind, name, r.lockOwner())
+	var busy *store.BusyError
+	if errors.As(err, &busy) && busy.Gone && r.o.Past != nil && busy.Owner.Run == r.o.RunID {
+		r.notice(fmt.Sprintf("waiting up to %s for what is left of process %d", leftLimit, busy.Owner.Pid))
+		return r.o.Store.Wait(ctx, leftLimit, kind, name, r.lockOwner())
+	}
+	return lock, err
 }
 
 func (r *Runner) start(ctx context.Context, s *session, at event.At) error {
@@ -150,7 +207,7 @@ func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (
 		if err := s.native.Close(); err != nil {
 			return Opened{}, err
 		}
-		s.native, id = nil, ""
+		s.native, s.begun, id = nil, nil, ""
 		opened, err = s.conn.Open(ctx, "")
 	}
 	if err != nil {
@@ -207,7 +264,7 @@ func (r *Runner) observe(ctx context.Context, s *session, up <-chan struct{}, at
 func (r *Runner) confirm(ctx context.Context, s *session, id string, opened Opened, at event.At) error {
 	if !s.loaded {
 		s.identity, s.history = IdentityNew, HistoryNone
-		return r.attached(s, at)
+		return nil
 	}
 	turns, err := r.turns(ctx, s)
 	if err != nil {
@@ -224,10 +281,7 @@ func (r *Runner) confirm(ctx context.Context, s *session, id string, opened Open
 		}
 		r.warn("history", note, at)
 	}
-	if err := r.settle(ctx, s, opened.History, turns); err != nil {
-		return err
-	}
-	return r.attached(s, at)
+	return r.settle(ctx, s, opened.History, turns)
 }
 
 func (r *Runner) turns(ctx context.Context, s *session) (turns []store.Turn, err error) {
@@ -298,7 +352,7 @@ func (r *Runner) couldNotContinue(s *session, id string, err error) error {
 	if where == "" {
 		where = s.key.Root
 	}
-	advice := fmt.Sprintf("no prompt was sent; start over with another session name, or look at it with: xmd sessions show %s", s.key)
+	advice := fmt.Sprintf("no prompt was sent; try again when it is back, or begin a new conversation on purpose: xmd sessions restart %s", s.key)
 	if retry || kind == KindBusy || kind == KindCouldNot {
 		advice = "no prompt was sent; try again"
 	}

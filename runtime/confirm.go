@@ -69,38 +69,71 @@ func matchHistory(h History, known []KnownTurn) HistoryState {
 		return HistoryUnconfirmed
 	}
 	last := len(known) - 1
-	if found(h.Newest, known, last) {
+	if found(h, known, last) {
 		return HistoryConfirmed
 	}
 	for i := range known[:last] {
-		if found(h.Newest, known, i) {
+		if found(h, known, i) {
 			return HistoryShortened
 		}
 	}
 	return HistoryUnconfirmed
 }
 
-// found says whether our turn i counts as found: long enough words or reply, or the turn before it matches as well, or it is
-// the newest user turn of the history.
-func found(past []PastTurn, known []KnownTurn, i int) bool {
+// found says whether our turn i counts as found: long enough words or reply, or the turn before it matches as well, or it is the newest
+// user turn of the history. Of turns that are alike, a history that is whole must hold as many as we had up to this one: else it is
+// an earlier one that is there.
+func found(h History, known []KnownTurn, i int) bool {
+	k, past := known[i], h.Newest
+	byReply := k.Reply.Letters >= minLetters && !fewer(h, known[:i+1], replyOf)
+	byWords := !fewer(h, known[:i+1], wordsOf)
 	for j := range past {
-		if known[i].Reply.Letters >= minLetters && matches(past[j].Reply, known[i].Reply) {
+		if byReply && matches(past[j].Reply, k.Reply) {
 			return true
 		}
-		if !matches(past[j].Words, known[i].Words) {
+		if !byWords || !matches(past[j].Words, k.Words) {
 			continue
 		}
 		switch {
-		case known[i].Words.Letters >= minLetters, j == len(past)-1:
+		case k.Words.Letters >= minLetters, j == len(past)-1:
 			return true
 		case i > 0 && j > 0 && matches(past[j-1].Words, known[i-1].Words):
-			return true
-		case i+1 < len(known) && j+1 < len(past) && matches(past[j+1].Words, known[i+1].Words):
 			return true
 		}
 	}
 	return false
 }
+
+// side is the words or the reply of a turn.
+type side func(words, reply Fingerprint) Fingerprint
+
+func wordsOf(words, _ Fingerprint) Fingerprint { return words }
+func replyOf(_, reply Fingerprint) Fingerprint { return reply }
+
+// fewer says whether a whole history holds fewer turns like the last of the known ones than these are. A turn that could not be read
+// may be any.
+func fewer(h History, known []KnownTurn, of side) bool {
+	if !whole(h) {
+		return false
+	}
+	last := known[len(known)-1]
+	want := of(last.Words, last.Reply)
+	n := 0
+	for _, k := range known {
+		if matches(of(k.Words, k.Reply), want) {
+			n++
+		}
+	}
+	for _, t := range h.Newest {
+		if t.Words.Digest == "" || matches(of(t.Words, t.Reply), want) {
+			n--
+		}
+	}
+	return n > 0
+}
+
+// whole says whether every user turn of a conversation is before us.
+func whole(h History) bool { return !h.Compacted && h.UserTurns == len(h.Newest) }
 
 func matches(a, b Fingerprint) bool { return a.Digest != "" && a.Digest == b.Digest }
 

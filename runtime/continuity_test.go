@@ -214,8 +214,8 @@ func TestRecovery(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		there bool
-		want  runtime.LastTurn
-	}{{"there", true, runtime.LastTurnThere}, {"absent", false, runtime.LastTurnAbsent}} {
+		want  runtime.Fate
+	}{{"there", true, runtime.FateUnfinished}, {"absent", false, runtime.FateAbsent}} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t)
 			b.run(firstPrompt)
@@ -234,7 +234,7 @@ func TestRecovery(t *testing.T) {
 				t.Fatalf("before recover: %v, %d prompts", r.err, len(f.prompts))
 			}
 			found := b.recover()
-			if !found.Needed || found.Last != c.want || len(f.prompts) != sent {
+			if !found.Needed || found.Fate != c.want || len(f.prompts) != sent {
 				t.Fatalf("recovered %+v", found)
 			}
 			if again := b.recover(); again.Needed {

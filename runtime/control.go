@@ -71,14 +71,14 @@ func (r *Runner) item(ctx context.Context, n *plan.Each, at place, out layout.Si
 func (r *Runner) eachAtOnce(ctx context.Context, n *plan.Each, at place, out layout.Sink, limit, items int,
 	body func(ctx context.Context, i int, at place, out layout.Sink) error,
 ) error {
-	g := r.newGroup(at, items, limit, func(i int) string { return at.id.round(n.Step, i+1).here })
+	g := r.newGroup(at, n.Step, "each", items, limit, func(i int) string { return at.id.round(n.Step, i+1).here })
 	for i, t := range g.tasks {
 		t.body = func(ctx context.Context, at place, out layout.Sink) error { return body(ctx, i, at, out) }
 	}
 	return g.run(ctx, func(ctx context.Context) error {
 		for _, t := range g.tasks {
-			if err := ctx.Err(); err != nil {
-				return stopped(ctx)
+			if err := at.strand.next(ctx); err != nil {
+				return err
 			}
 			if err := t.deliver(out, at.aside); err != nil {
 				return err
@@ -94,29 +94,43 @@ func (r *Runner) loop(ctx context.Context, n *plan.Loop, at place, out layout.Si
 	if err != nil {
 		return err
 	}
+	rounds := func(i int) error {
+		_, err := r.decide(ctx, at, n.Step, "loop", "", func() (any, error) { return int64(i), nil })
+		return err
+	}
 	for i := 1; i <= most; i++ {
 		round := at
 		round.vars = at.vars.lend("loop", map[string]any{"index": int64(i)})
 		round.id = at.id.round(n.Step, i)
 		err := r.render(ctx, n.Body, round, out)
 		if errors.As(err, new(breakLoop)) {
-			return nil
+			return rounds(i)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	return rounds(most)
 }
 
-// try renders a body; what fails in it is the business of its Catch.
+// try renders a body; what fails in it is the business of its Catch. Whether it was, is on record: it was not when the run was cancelled
+// by then.
 func (r *Runner) try(ctx context.Context, n *plan.Try, at place, out layout.Sink) error {
 	inner := at
 	inner.throws, inner.tried = true, true
 	before := at.log.len()
 	err := r.render(ctx, n.Body, inner, out)
-	if err == nil || !catchable(ctx, err) {
+	if err == nil || isFlow(err) {
 		return err
+	}
+	caughtIt, derr := r.decide(ctx, at, n.Step, "try", "", func() (any, error) { return catchable(ctx, err), nil })
+	if derr != nil {
+		return derr
+	}
+	if caughtIt != true {
+		e := own(err)
+		e.undo = append(e.undo, Undo{Step: at.id.of(n.Step.ID)}) // what comes of another attempt is decided anew
+		return e
 	}
 	at.log.cut(before)
 	if n.As != "" {

@@ -238,7 +238,7 @@ func TestEffectsAreRecorded(t *testing.T) {
 			got = append(got, strings.TrimSpace(word))
 		}
 	}
-	want := "step.started file.read|step.ended file.read done value|step.started glob|step.ended glob done value|step.started file.read|step.ended file.read failed"
+	want := "step.started file.read|step.ended file.read done value|step.started glob|step.ended glob done value|step.started file.read|step.ended file.read failed|step.ended try done value"
 	if strings.Join(got, "|") != want {
 		t.Errorf("\n got %s\nwant %s", strings.Join(got, "|"), want)
 	}

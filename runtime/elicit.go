@@ -47,7 +47,7 @@ func (r *Runner) elicit(ctx context.Context, n *plan.Elicit, at place, out layou
 	where := at.where(n.Step)
 	q.Name = r.asking(orWord(n.As, where.Step))
 	at.begin()
-	v, err := r.effect(ctx, where, "elicit", func() (any, error) {
+	v, err := r.effect(ctx, at, n.Step, "elicit", r.inputOf(q.Text, q.Choices), func() (any, error) {
 		r.o.Stream.Emit(event.Question, where, &event.Questioned{Name: q.Name, Text: q.Text, Choices: q.Choices})
 		v, from, err := r.answer(ctx, q)
 		if err == nil {
@@ -163,7 +163,7 @@ func (r *Runner) unanswered(q Question) *Error {
 	if q.Choices != nil {
 		what = " (" + oneOf(q.Choices) + ")"
 	}
-	return Errorf(KindWaiting, "the question %q waits for an answer%s\ngo on with: xmd resume %s --answer '%s=…' (resume is not built yet; until then run the document again with this --answer)",
+	return Errorf(KindWaiting, "the question %q waits for an answer%s\ngo on with: xmd resume %s --answer '%s=…'",
 		firstLine(q.Text), what, r.o.RunID, q.Name)
 }
 

@@ -91,7 +91,7 @@ func TestWaiting(t *testing.T) {
 	if runtime.KindOf(r.err) != runtime.KindWaiting || len(b.agents["fake"].prompts) != 1 {
 		t.Errorf("%v, prompts %q", r.err, b.agents["fake"].prompts)
 	}
-	want := "the question \"Ship it? …\" waits for an answer\ngo on with: xmd resume run1 --answer 'ship=…' (resume is not built yet; until then run the document again with this --answer)"
+	want := "the question \"Ship it? …\" waits for an answer\ngo on with: xmd resume run1 --answer 'ship=…'"
 	if len(r.failures) != 1 || r.failures[0].Message != want {
 		t.Errorf("%v", r.failures)
 	}

@@ -9,35 +9,37 @@ import (
 type Kind string
 
 const (
-	KindUsage       Kind = "usage"                // flags, unknown command
-	KindInvalid     Kind = "invalid"              // document, props, unknown run, session or agent name
-	KindFailed      Kind = "failed"               // a step failed
-	KindTimeout     Kind = "timeout"              // an authored timeout
-	KindDivergence  Kind = "divergence"           // a recorded step no longer fits
-	KindStore       Kind = "store"                // the state folder cannot be used
-	KindWaiting     Kind = "waiting"              // an answer of a person is missing
-	KindUnavailable Kind = "agent-unavailable"    // an agent is missing or cannot be launched
-	KindNotSignedIn Kind = "not-signed-in"        // the agent wants a sign-in
-	KindMissing     Kind = "conversation-missing" // the provider says it has no such conversation
-	KindEmpty       Kind = "conversation-empty"   // loaded, and nothing of ours is in it
-	KindMismatch    Kind = "identity-mismatch"    // another id came back
-	KindUnasserted  Kind = "identity-unasserted"  // nothing but an echo confirms the id
-	KindUnconfirmed Kind = "history-unconfirmed"  // with --require-confirmed
-	KindCouldNot    Kind = "could-not-load"       // temporary; never "lost"
-	KindBusy        Kind = "busy"                 // another owner
-	KindRecovery    Kind = "recovery-required"    // an owner died in a turn
-	KindUnsupported Kind = "unsupported"          // the agent offers no such operation
-	KindRoute       Kind = "state-unaccountable"  // a record this build cannot read
-	KindLimit       Kind = "limit"                // a limit of the run
-	KindRefused     Kind = "refused"              // a permission was refused
-	KindCancelled   Kind = "cancelled"            // signal, closed stdout
+	KindUsage        Kind = "usage"                // flags, unknown command
+	KindInvalid      Kind = "invalid"              // document, props, unknown run, session or agent name
+	KindFailed       Kind = "failed"               // a step failed
+	KindTimeout      Kind = "timeout"              // an authored timeout
+	KindDivergence   Kind = "divergence"           // a recorded step no longer fits
+	KindStore        Kind = "store"                // the state folder cannot be used
+	KindWaiting      Kind = "waiting"              // an answer of a person is missing
+	KindUnavailable  Kind = "agent-unavailable"    // an agent is missing or cannot be launched
+	KindNotSignedIn  Kind = "not-signed-in"        // the agent wants a sign-in
+	KindMissing      Kind = "conversation-missing" // the provider says it has no such conversation
+	KindEmpty        Kind = "conversation-empty"   // loaded, and nothing of ours is in it
+	KindMismatch     Kind = "identity-mismatch"    // another id came back
+	KindUnasserted   Kind = "identity-unasserted"  // nothing but an echo confirms the id
+	KindUnconfirmed  Kind = "history-unconfirmed"  // with --require-confirmed
+	KindCouldNot     Kind = "could-not-load"       // temporary; never "lost"
+	KindBusy         Kind = "busy"                 // another owner
+	KindRecovery     Kind = "recovery-required"    // an owner died in a turn
+	KindUnsettled    Kind = "unsettled"            // what became of a step when its run died is not known
+	KindInstructions Kind = "instructions-refused" // a conversation was begun with other instructions
+	KindUnsupported  Kind = "unsupported"          // the agent offers no such operation
+	KindRoute        Kind = "state-unaccountable"  // a record this build cannot read
+	KindLimit        Kind = "limit"                // a limit of the run
+	KindRefused      Kind = "refused"              // a permission was refused
+	KindCancelled    Kind = "cancelled"            // signal, closed stdout
 )
 
 // Kinds are all kinds, by exit code.
 var Kinds = []Kind{
 	KindFailed, KindTimeout, KindDivergence, KindStore, KindUsage, KindInvalid, KindWaiting, KindUnavailable, KindNotSignedIn,
-	KindMissing, KindEmpty, KindMismatch, KindUnasserted, KindUnconfirmed, KindCouldNot, KindBusy, KindRecovery, KindUnsupported,
-	KindRoute, KindLimit, KindRefused, KindCancelled,
+	KindMissing, KindEmpty, KindMismatch, KindUnasserted, KindUnconfirmed, KindCouldNot, KindBusy, KindRecovery, KindUnsettled, KindUnsupported,
+	KindInstructions, KindRoute, KindLimit, KindRefused, KindCancelled,
 }
 
 // ExitCode is the process exit code for an error of this kind; cancellations choose their own by signal.
@@ -49,7 +51,8 @@ func (k Kind) ExitCode() int {
 		return 3
 	case KindUnavailable, KindNotSignedIn:
 		return 4
-	case KindMissing, KindEmpty, KindMismatch, KindUnasserted, KindUnconfirmed, KindCouldNot, KindBusy, KindRecovery, KindUnsupported, KindRoute:
+	case KindMissing, KindEmpty, KindMismatch, KindUnasserted, KindUnconfirmed, KindCouldNot, KindBusy, KindRecovery, KindUnsettled,
+		KindUnsupported, KindInstructions, KindRoute:
 		return 5
 	case KindLimit:
 		return 6
@@ -72,7 +75,8 @@ type Error struct {
 	Session   string
 	Err       error // the cause; may be nil
 
-	logged bool // stands among the failures already
+	logged bool   // stands among the failures already
+	undo   []Undo // the records that it comes from
 }
 
 // Error is the message with its position.

@@ -40,45 +40,143 @@ const maxVariable = 100 << 10
 // errTimeout is the cause of a block's context when its own timeout ended it.
 var errTimeout = errors.New("timeout")
 
-// exec runs one exec block.
+// exec runs one exec block, or tells again what it did.
 func (r *Runner) exec(ctx context.Context, n *plan.Exec, at place, out layout.Sink) error {
 	where := at.where(n.Step)
+	input := r.execInput(n, at)
+	done, err := r.recall(ctx, at, where, "exec", input)
+	if err != nil {
+		return err
+	}
+	if done != nil {
+		return r.execAgain(ctx, n, at, done, out)
+	}
+	skip, err := r.mayRunAgain(ctx, n, where)
+	if err != nil {
+		return err
+	}
+	if err := r.o.Stream.Commit(ctx, event.StepStarted, where, &event.Step{Kind: "exec", Input: input}, nil); err != nil {
+		return thrown(storeError(err), where)
+	}
+	body := &event.Step{Kind: "exec", Input: input}
+	if skip {
+		if n.As != "" {
+			at.vars.set(n.As, nil)
+		}
+		return r.endSkipped(ctx, where, body)
+	}
+	var failure error
+	if body.Value, body.ExitCode, err = r.execNow(ctx, n, at, out); err != nil {
+		failure = thrown(err, where)
+	}
+	if err := r.endStep(ctx, where, body, failure); err != nil {
+		return err
+	}
+	if n.As != "" {
+		at.vars.set(n.As, body.Value)
+	}
+	return nil
+}
+
+// execInput is the digest of what a block is given.
+func (r *Runner) execInput(n *plan.Exec, at place) string {
+	given := map[string]any{}
+	for _, w := range n.With {
+		given[w.Name], _ = at.vars.path(w.Path) // what is wrong with it is said where it is used
+	}
+	return r.inputOf(n.Lang, n.Program, n.Cwd, given)
+}
+
+// execAgain tells what a block did: its text goes where it went, its failure is what it was. What it wrote beside its output is not
+// written again.
+func (r *Runner) execAgain(ctx context.Context, n *plan.Exec, at place, done *ended, out layout.Sink) error {
+	if at.inLet {
+		out = layout.NewStdout(out)
+	}
+	if n.As == "" {
+		for piece, err := range r.o.Past.Text(ctx, done.step, event.ExecOutput, "stdout") {
+			if err == nil {
+				err = out.Value(piece)
+			}
+			if err != nil {
+				return thrown(err, at.where(n.Step))
+			}
+		}
+	}
+	if c, ok := out.(*layout.Stdout); ok && n.As == "" {
+		_ = c.Close() // it only drops what it holds
+	}
+	v, err := r.again(at.where(n.Step), done)
+	if err == nil && n.As != "" {
+		at.vars.set(n.As, v)
+	}
+	return err
+}
+
+// mayRunAgain says of a block that was running when the run died that it runs again, or, marked once, asks about it. skip: a person wants to
+// go on without it.
+func (r *Runner) mayRunAgain(ctx context.Context, n *plan.Exec, where event.At) (skip bool, err error) {
+	word := r.o.Settle[where.Step]
+	switch {
+	case word == SettleSkip:
+		return true, nil
+	case r.o.Past.Seq(where.Step, event.StepStarted) == 0:
+		return false, nil
+	case n.Once && word != SettleResend:
+		return r.askAgain(ctx, n, where)
+	}
+	r.warn("again", fmt.Sprintf("%s: the %s block `%s` was running when the run died; it runs again.", where.Position, n.Lang, n.FirstLine), where)
+	return false, nil
+}
+
+// askAgain asks whether a block that is marked once runs a second time.
+func (r *Runner) askAgain(ctx context.Context, n *plan.Exec, where event.At) (skip bool, err error) {
+	what := fmt.Sprintf("the %s block `%s` was running when the run died, and is marked once", n.Lang, n.FirstLine)
+	if r.o.Answers == nil {
+		return false, thrown(Errorf(KindUnsettled, "%s. Nothing was run. Go on with one of:\nxmd resume %[2]s --resend %[3]s   runs it again\n"+
+			"xmd resume %[2]s --skip %[3]s   goes on without it", what, r.o.RunID, where.Step), where)
+	}
+	q := Question{Name: where.Step, Text: where.Position + ": " + what + ". Run it again?", Choices: []any{"yes", "skip"}}
+	v, err := r.ask(ctx, q)
+	if err != nil {
+		return false, thrown(err, where)
+	}
+	return v == "skip", nil
+}
+
+// endSkipped puts on record that a person went past a step. What it would have bound is null.
+func (r *Runner) endSkipped(ctx context.Context, where event.At, body *event.Step) error {
+	body.Outcome = outcomeSkipped
+	if err := r.o.Stream.Commit(context.WithoutCancel(ctx), event.StepEnded, where, body, nil); err != nil {
+		return thrown(storeError(err), where)
+	}
+	return nil
+}
+
+// execNow runs the block: what it binds, and the code it ended with (nil when it did not end by itself).
+func (r *Runner) execNow(ctx context.Context, n *plan.Exec, at place, out layout.Sink) (value any, code *int, err error) {
 	dir, err := os.MkdirTemp("", "xmd-exec-")
 	if err != nil {
-		return thrown(Errorf(KindFailed, "no folder for the script: %w", err), where)
+		return nil, nil, Errorf(KindFailed, "no folder for the script: %w", plainOS(err))
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	program, err := r.program(n, at, dir)
 	if err != nil {
-		return thrown(err, where)
+		return nil, nil, err
 	}
-	if err := r.o.Stream.Commit(ctx, event.StepStarted, where, &event.Step{Kind: "exec"}, nil); err != nil {
-		return thrown(storeError(err), where)
-	}
-	run := &execRun{r: r, aside: at.aside, n: n, at: where, out: out}
+	run := &execRun{r: r, aside: at.aside, n: n, at: at.where(n.Step), out: out}
 	if at.inLet {
 		run.out = layout.NewStdout(out)
 	}
 	exit, err := run.child(ctx, program)
-	failure, value := run.judge(ctx, exit, err)
-	body := &event.Step{Kind: "exec", Outcome: "done", Value: value}
 	if err == nil {
-		body.ExitCode = &exit.Code
+		code = &exit.Code
 	}
+	failure, value := run.judge(ctx, exit, err)
 	if failure != nil {
-		failure.Position, failure.Step = where.Position, where.Step
-		body.Outcome, body.Error = outcomeOf(failure.Kind), EventError(failure)
+		return value, code, failure
 	}
-	if err := r.o.Stream.Commit(context.WithoutCancel(ctx), event.StepEnded, where, body, nil); err != nil {
-		return thrown(storeError(err), where)
-	}
-	if failure != nil {
-		return failure
-	}
-	if n.As != "" {
-		at.vars.set(n.As, value)
-	}
-	return nil
+	return value, code, nil
 }
 
 // program writes the script and gathers what the child gets.
@@ -225,6 +323,7 @@ func (x *execRun) takeStderr(b []byte) {
 // show puts stdout where the block stands, and stderr beside it.
 func (x *execRun) show(stdout, stderr string) {
 	if stdout != "" {
+		x.r.o.Stream.Emit(event.ExecOutput, x.at, &event.Delta{Text: stdout, Stream: "stdout"})
 		if err := x.out.Value(stdout); err != nil && x.broken == nil {
 			x.broken = err
 		}

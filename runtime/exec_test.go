@@ -44,10 +44,11 @@ func TestExecStreams(t *testing.T) {
 	var got []string
 	for _, e := range r.events {
 		if d, ok := e.Body.(*event.Delta); ok {
-			got = append(got, string(e.Type)+":"+d.Text)
+			got = append(got, string(e.Type)+d.Stream+":"+d.Text)
 		}
 	}
-	want := "text:a\n|text:one |exec.output:err |text:t|text:漢wo|exec.output:é|text:\uFFFD|exec.output:\uFFFD|text:\n|text:b\n"
+	want := "text:a\n|exec.outputstdout:one |text:one |exec.outputstderr:err |exec.outputstdout:t|text:t|exec.outputstdout:漢wo|text:漢wo|" +
+		"exec.outputstderr:é|exec.outputstdout:\uFFFD|text:\uFFFD|exec.outputstderr:\uFFFD|text:\n|text:b\n"
 	if r.err != nil || strings.Join(got, "|") != want {
 		t.Errorf("%v\n got %q\nwant %q", r.err, strings.Join(got, "|"), want)
 	}

@@ -253,7 +253,7 @@ func (b *bench) runContext(ctx context.Context, text string) *result {
 func (b *bench) runPlan(ctx context.Context, p *plan.Plan) *result {
 	b.t.Helper()
 	b.runs++
-	s, err := store.Open(ctx, store.Options{Dir: b.state, BootID: "boot", Now: time.Now})
+	s, err := store.Open(context.Background(), store.Options{Dir: b.state, BootID: "boot", Now: time.Now})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func (b *bench) runPlan(ctx context.Context, p *plan.Plan) *result {
 	if err := s.BeginRun(context.Background(), store.Run{ID: id, Document: "test.xmd", Dir: b.dir}); err != nil {
 		b.t.Fatal(err)
 	}
-	j := journal.New(s, id)
+	j := journal.New(s, id, nil)
 	r := &result{}
 	o := runtime.Options{
 		RunID: id, Dir: b.dir, Stream: event.NewStream(id, time.Now, j, r), Store: s, Agents: b.agents,

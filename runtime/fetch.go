@@ -34,7 +34,7 @@ func (r *Runner) fetch(ctx context.Context, n *plan.Fetch, at place, out layout.
 	if err != nil {
 		return err
 	}
-	v, err := r.effect(ctx, at.where(n.Step), "fetch", func() (any, error) {
+	v, err := r.effect(ctx, at, n.Step, "fetch", r.inputOf(req.Method, req.URL.String(), req.Header), func() (any, error) {
 		got, err := fetched(req, limit)
 		if err != nil {
 			return nil, err

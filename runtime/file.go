@@ -21,16 +21,15 @@ func (r *Runner) file(ctx context.Context, n *plan.File, at place, out layout.Si
 	if err != nil {
 		return err
 	}
-	where := at.where(n.Step)
 	if n.Write {
-		if _, err := r.inside(path, at.dirs); err != nil { // before the body has done anything
-			return thrown(err, where)
+		if err := r.mayWrite(ctx, n, at, path); err != nil {
+			return err
 		}
 		text, err := r.fileBody(ctx, n, at)
 		if err != nil {
 			return err
 		}
-		_, err = r.effect(ctx, where, "file.write", func() (any, error) {
+		_, err = r.effect(ctx, at, n.Step, "file.write", r.inputOf(path, text), func() (any, error) {
 			to, err := r.inside(path, at.dirs)
 			if err != nil {
 				return nil, err
@@ -39,7 +38,7 @@ func (r *Runner) file(ctx context.Context, n *plan.File, at place, out layout.Si
 		})
 		return err
 	}
-	v, err := r.effect(ctx, where, "file.read", func() (any, error) {
+	v, err := r.effect(ctx, at, n.Step, "file.read", r.inputOf(path), func() (any, error) {
 		from, err := r.inside(path, at.dirs)
 		if err != nil {
 			return nil, err
@@ -54,6 +53,21 @@ func (r *Runner) file(ctx context.Context, n *plan.File, at place, out layout.Si
 		return nil
 	}
 	return out.Value(v.(string))
+}
+
+// mayWrite looks whether the path can be used, before the body has done anything. What it finds is on record under a name of its own:
+// a later invocation may find another.
+func (r *Runner) mayWrite(ctx context.Context, n *plan.File, at place, path string) error {
+	s := n.Step
+	s.ID += "/path"
+	_, err := r.decide(ctx, at, s, "file.path", r.inputOf(path), func() (any, error) {
+		_, err := r.inside(path, at.dirs)
+		return nil, err
+	})
+	if err != nil {
+		return thrown(err, at.where(n.Step))
+	}
+	return nil
 }
 
 // fileBody renders what is written. A failure in it leaves the file as it was.

@@ -25,7 +25,7 @@ func (r *Runner) glob(ctx context.Context, n *plan.Glob, at place, out layout.Si
 	if err != nil {
 		return err
 	}
-	v, err := r.effect(ctx, at.where(n.Step), "glob", func() (any, error) {
+	v, err := r.effect(ctx, at, n.Step, "glob", r.globInput(n, at), func() (any, error) {
 		w := &walk{ctx: ctx, root: r.o.Dir, include: include, exclude: exclude}
 		if err := w.folder(".", begin(include), begin(exclude)); err != nil {
 			return nil, err
@@ -45,6 +45,13 @@ func (r *Runner) glob(ctx context.Context, n *plan.Glob, at place, out layout.Si
 		lines = append(lines, expr.Render(file))
 	}
 	return out.Value(strings.Join(lines, "\n"))
+}
+
+// globInput is the digest of what a Glob is given.
+func (r *Runner) globInput(n *plan.Glob, at place) string {
+	include, _ := at.texts(n.Include, n.Step, "include") // patterns has said what is wrong with them
+	exclude, _ := at.texts(n.Exclude, n.Step, "exclude")
+	return r.inputOf(include, exclude)
 }
 
 // patterns compiles an attribute that is a pattern or an array of them; none when it is not given.

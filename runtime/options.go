@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"xmd/runtime/event"
+	"xmd/runtime/journal"
+	"xmd/runtime/secret"
 	"xmd/runtime/store"
 )
 
@@ -19,14 +21,25 @@ type Options struct {
 
 	Observer Observer
 	Programs Programs // runs exec blocks
-	Policy   Policy   // of a flag; "": none was given, and the document decides alone
-	Ask      Asker    // nil: nobody is present
+	// Terminal takes the person's terminal for an agent's own interface: what the document said so far stands there, and nobody else reads
+	// it until it is closed. An *Error of KindUsage: there is none. nil: there is none.
+	Terminal func(ctx context.Context) (Terminal, error)
+	Policy   Policy // of a flag; "": none was given, and the document decides alone
+	Ask      Asker  // nil: nobody is present
 
 	Answers Answers           // asks the person; nil: nobody is present
 	Given   map[string]Answer // answers given with the run, by name: "ship", "ship[2]" for the second asking
 
+	Past    *journal.Past // what an earlier invocation of this run has on record; nil: nothing
+	Offline bool          // only tell what is on record: run nothing, contact nobody
+	Replay  bool          // the run has ended: it is told to where it ended; with Offline
+	// Retry says that a recorded step is run again because the person asked for it: what was made of its result may be another now.
+	Retry  bool
+	Settle map[string]Settling // what becomes of prompts whose fate is not known, by step identity (with #k)
+
 	DefaultAgent string // for prompts that name none; "" when there is none
 	Children     []string
+	Secrets      *secret.Set // declared secrets; nil: none
 	Props        map[string]any
 	Env          map[string]any // the names under env:
 	Meta         map[string]any
@@ -41,6 +54,16 @@ type Options struct {
 	Command          string // for lock owners: "xmd run review.xmd"
 }
 
+// Settling is a person's word on a prompt in flight whose fate is not known, or on a step that is to be run again.
+type Settling string
+
+// The three words.
+const (
+	SettleResend Settling = "resend" // send it again
+	SettleAdopt  Settling = "adopt"  // take what stands in the conversation as the reply
+	SettleSkip   Settling = "skip"   // go on without it
+)
+
 // Programs runs the child of an exec block. Package agents implements it over proc.
 type Programs interface {
 	// Run starts argv, feeds its output to the two functions as it comes (never at once), and returns when no process of it is
@@ -48,12 +71,13 @@ type Programs interface {
 	Run(ctx context.Context, p Program) (ProgramExit, error)
 }
 
-// Program is one child to run. Its stdin is empty.
+// Program is one child to run. Its stdin is empty, unless a Terminal runs it.
 type Program struct {
 	Argv           []string
 	Env            []string
 	Dir            string
 	Locks          []*os.File // held by its guardian until no process of it is left
+	Remove         string     // a folder that goes with a program that a Terminal runs; "": none
 	Stdout, Stderr func([]byte)
 }
 

@@ -2,15 +2,18 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"xmd/lang/layout"
 	"xmd/lang/plan"
+	"xmd/runtime/event"
 )
 
 // Bounds of how many bodies run at once.
@@ -32,6 +35,7 @@ type task struct {
 
 	err      error // after done
 	stopped  bool  // err only says that it was cancelled
+	begun    bool
 	panicked any
 }
 
@@ -39,19 +43,36 @@ type task struct {
 type group struct {
 	r      *Runner
 	at     place // of the element
+	where  event.At
+	kind   string
 	tasks  []*task
 	limit  int
 	spools *spools
 	cancel context.CancelCauseFunc
+	fixed  bool // it has ended already and is told again
+	was    ends // fixed: how it ended
+}
+
+// ends is how the bodies of a set that was left before its end ended, as it stands on record.
+type ends struct {
+	Bodies []bodyEnd `json:"bodies"`
+	// Cancelled: the run was cancelled, which counts more than what failed in a body.
+	Cancelled bool `json:"cancelled,omitempty"`
+}
+
+// bodyEnd is how one body ended. Node is the one that found it cancelled, 0 for none.
+type bodyEnd struct {
+	Begun bool `json:"begun"`
+	Node  int  `json:"node,omitempty"`
 }
 
 // newGroup makes the set of n bodies of an element. scope names the scope of each one's unnamed sessions.
-func (r *Runner) newGroup(at place, n, limit int, scope func(i int) string) *group {
-	g := &group{r: r, at: at, limit: limit, spools: &spools{held: &r.held}}
+func (r *Runner) newGroup(at place, s plan.Step, kind string, n, limit int, scope func(i int) string) *group {
+	g := &group{r: r, at: at, where: at.where(s), kind: kind, limit: limit, spools: &spools{held: &r.held}}
 	for i := range n {
 		t := &task{out: &spool{all: g.spools, n: i}, done: make(chan struct{}), scope: scope(i)}
 		t.at = at
-		t.at.log, t.at.aside, t.at.branches = &failureLog{}, t.out, nil
+		t.at.log, t.at.aside, t.at.branches, t.at.strand = &failureLog{}, t.out, nil, &strand{fixed: at.strand.fixed}
 		if at.session.name == "" {
 			t.at.session.scope = t.scope
 		}
@@ -63,9 +84,15 @@ func (r *Runner) newGroup(at place, n, limit int, scope func(i int) string) *gro
 // run runs the bodies and, beside them, deliver, which puts out in document order what they render. It returns when all have ended. When
 // a body is thrown out of, the others are cancelled; the error is what a Try around has to judge, and the log has every failure.
 func (g *group) run(ctx context.Context, deliver func(ctx context.Context) error) error {
+	if err := g.recall(ctx); err != nil {
+		return err
+	}
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	g.cancel = cancel
+	if g.fixed || g.r.o.Offline { // what is only told ends where it ended
+		g.cancel = func(error) {}
+	}
 	defer g.spools.remove()
 	launched := make(chan struct{})
 	go func() {
@@ -74,7 +101,7 @@ func (g *group) run(ctx context.Context, deliver func(ctx context.Context) error
 	}()
 	delivered := deliver(ctx)
 	if delivered != nil && KindOf(delivered) != KindWaiting {
-		cancel(errSibling)
+		g.cancel(errSibling)
 	}
 	<-launched
 	for _, t := range g.tasks {
@@ -85,7 +112,54 @@ func (g *group) run(ctx context.Context, deliver func(ctx context.Context) error
 			panic(t.panicked)
 		}
 	}
-	return g.judge(ctx, delivered)
+	return g.end(ctx, g.judge(ctx, delivered))
+}
+
+// recall reads how the bodies ended, when the set was left before its end.
+func (g *group) recall(ctx context.Context) error {
+	e, err := g.r.lookUp(ctx, g.where, g.kind, "")
+	if e == nil || err != nil {
+		return err
+	}
+	if err := json.Unmarshal(e.Value, &g.was); err != nil || len(g.was.Bodies) != len(g.tasks) {
+		return thrown(Errorf(KindDivergence, "the bodies on record here are not those that stand there now"), g.where)
+	}
+	g.fixed = true
+	for i, b := range g.was.Bodies {
+		t := g.tasks[i]
+		t.begun = b.Begun
+		t.at.strand.fixed, t.at.strand.stopAt = true, b.Node
+	}
+	return nil
+}
+
+// end puts on record how the bodies ended, when err leaves the set before its end. What a resume has to undo of them goes with err.
+func (g *group) end(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if !g.fixed && !g.r.o.Offline {
+		was := ends{Bodies: []bodyEnd{}, Cancelled: !isFlow(err) && KindOf(err) == KindCancelled}
+		for _, t := range g.tasks {
+			was.Bodies = append(was.Bodies, bodyEnd{t.begun, t.at.strand.stopped})
+		}
+		body := &event.Step{Kind: g.kind, Outcome: "left", Value: was}
+		if cerr := g.r.o.Stream.Commit(context.WithoutCancel(ctx), event.StepEnded, g.where, body, nil); cerr != nil {
+			return thrown(storeError(cerr), g.where)
+		}
+	}
+	if isFlow(err) {
+		return err
+	}
+	e := own(err)
+	e.undo = []Undo{{Step: g.where.Step}}
+	for _, t := range g.tasks {
+		var failed *Error
+		if errors.As(t.err, &failed) {
+			e.undo = append(e.undo, failed.undo...)
+		}
+	}
+	return e
 }
 
 // launch begins the bodies in order. Each may say its first word (queue for its session, start its child) before the next one begins, so
@@ -94,20 +168,12 @@ func (g *group) launch(ctx context.Context) {
 	defer g.at.begin()
 	slots := make(chan struct{}, g.limit)
 	for _, t := range g.tasks {
-		select {
-		case slots <- struct{}{}:
-		default:
-			g.at.begin()
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-			}
-		}
-		if ctx.Err() != nil {
-			t.err, t.stopped = stopped(ctx), true
+		if err := g.slot(ctx, slots, t); err != nil {
+			t.err, t.stopped = err, true
 			close(t.done)
 			continue
 		}
+		t.begun = true
 		begun := make(chan struct{})
 		t.at.begun = sync.OnceFunc(func() { close(begun) })
 		go func() {
@@ -122,6 +188,32 @@ func (g *group) launch(ctx context.Context) {
 	}
 }
 
+// slot waits until a body may begin; the error says why it does not.
+func (g *group) slot(ctx context.Context, slots chan struct{}, t *task) error {
+	if g.fixed { // what is only told takes no time to speak of
+		if !t.begun {
+			return recordEnds()
+		}
+		slots <- struct{}{}
+		return nil
+	}
+	select {
+	case slots <- struct{}{}:
+	default:
+		g.at.begin()
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return stopped(ctx)
+		}
+	}
+	if ctx.Err() != nil {
+		<-slots
+		return stopped(ctx)
+	}
+	return nil
+}
+
 // one runs one body to its end, its unnamed sessions closed.
 func (g *group) one(ctx context.Context, t *task) {
 	defer func() {
@@ -132,7 +224,7 @@ func (g *group) one(ctx context.Context, t *task) {
 	}()
 	t.err = t.body(ctx, t.at, t.out)
 	if t.err != nil {
-		t.stopped = ctx.Err() != nil && KindOf(t.err) == KindCancelled
+		t.stopped = (ctx.Err() != nil || t.at.strand.fixed || isRecordEnd(t.err)) && KindOf(t.err) == KindCancelled
 		if KindOf(t.err) != KindWaiting {
 			g.cancel(errSibling)
 		}
@@ -176,7 +268,7 @@ func (g *group) judge(ctx context.Context, delivered error) error {
 		}
 		e := asError(t.err)
 		switch {
-		case ctx.Err() != nil && errors.Is(e, context.Cause(ctx)):
+		case ctx.Err() != nil && errors.Is(e, context.Cause(ctx)) && !errors.Is(e, errSibling):
 			take(e, 4) // what ended the run is told once, by whoever ends it
 			continue
 		case t.stopped:
@@ -200,8 +292,14 @@ func (g *group) judge(ctx context.Context, delivered error) error {
 	if worst == nil && ctx.Err() != nil {
 		worst = stopped(ctx)
 	}
+	if worst == nil && !g.fixed && slices.ContainsFunc(g.tasks, func(t *task) bool { return isRecordEnd(t.err) }) {
+		worst = recordEnds()
+	}
 	if worst == nil {
 		worst = delivered
+	}
+	if g.fixed && (worst == nil || g.was.Cancelled) {
+		worst = recordEnds()
 	}
 	return worst
 }
@@ -238,7 +336,7 @@ func (r *Runner) parallel(ctx context.Context, n *plan.Parallel, at place, out l
 			return err
 		}
 	}
-	g := r.newGroup(at, len(n.Branches), limit, func(i int) string { return at.id.of(n.ID) + "/branch" + strconv.Itoa(i+1) })
+	g := r.newGroup(at, n.Step, "parallel", len(n.Branches), limit, func(i int) string { return at.id.of(n.ID) + "/branch" + strconv.Itoa(i+1) })
 	branches := make(map[plan.Node]*task, len(n.Branches))
 	for i, b := range n.Branches {
 		t := g.tasks[i]

@@ -375,7 +375,7 @@ func TestStderrOfBranchesIsInOrder(t *testing.T) {
 	r := b.flow("<Parallel>\n```bash exec\na\n```\n```bash exec\nb\n```\n</Parallel>\n")
 	var got []string
 	for _, e := range r.events {
-		if d, ok := e.Body.(*event.Delta); ok && e.Type == event.ExecOutput {
+		if d, ok := e.Body.(*event.Delta); ok && e.Type == event.ExecOutput && d.Stream == "stderr" {
 			got = append(got, e.At.Step+": "+d.Text)
 		}
 	}

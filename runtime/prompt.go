@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 
 	"xmd/lang/layout"
 	"xmd/lang/plan"
@@ -14,6 +15,7 @@ import (
 
 // prompt runs one <Prompt>: words, session, attachment, turn, reply.
 func (r *Runner) prompt(ctx context.Context, n *plan.Prompt, at place, out layout.Sink) error {
+	defer at.begin()
 	where := at.where(n.Step)
 	want, err := at.form(n)
 	if err != nil {
@@ -22,36 +24,139 @@ func (r *Runner) prompt(ctx context.Context, n *plan.Prompt, at place, out layou
 	if want.words, err = r.words(ctx, n, at); err != nil {
 		return err
 	}
-	r.o.Stream.Emit(event.StepStarted, where, &event.Step{Kind: "prompt"})
-	failure, err := r.send(ctx, n, at, want, where, out)
-	body := &event.Step{Kind: "prompt", Outcome: "done"}
+	input := r.promptInput(n, at, want)
+	done, err := r.lookUp(ctx, where, "prompt", input)
+	if err != nil {
+		return err
+	}
+	with := &partner{r: r, n: n, at: at, done: done, limit: want.limit}
+	defer with.release()
+	if done == nil {
+		r.begins(where, input)
+	}
+	failure, err := r.turn(ctx, with, n, at, want, out)
 	if err != nil {
 		failure = asError(err)
 	}
+	body := &event.Step{Kind: "prompt", Input: input, Outcome: outcomeDone}
 	if failure != nil {
 		body.Outcome, body.Error = outcomeOf(failure.Kind), EventError(failure)
 	}
-	r.o.Stream.Emit(event.StepEnded, where, body)
+	switch {
+	case failure != nil && isRecordEnd(failure):
+	case done != nil:
+		r.o.Stream.Replay(event.StepEnded, where, body)
+	default:
+		r.o.Stream.Emit(event.StepEnded, where, body)
+	}
 	if err == nil && failure != nil {
 		at.log.add(failure)
 	}
 	return err
 }
 
-// send runs the turns of a prompt. A failure that the document goes on after is no error.
-func (r *Runner) send(ctx context.Context, n *plan.Prompt, at place, want form, where event.At, out layout.Sink) (*Error, error) {
-	s, err := r.sessionOf(n, at)
+// begins tells that a prompt begins; one that an earlier invocation has begun is on record.
+func (r *Runner) begins(where event.At, input string) {
+	body := &event.Step{Kind: "prompt", Input: input}
+	if r.o.Past.Has(where.Step) {
+		r.o.Stream.Replay(event.StepStarted, where, body)
+		return
+	}
+	r.o.Stream.Emit(event.StepStarted, where, body)
+}
+
+// promptInput is the digest of what a prompt is given: the words, the form of the reply, whom it is for.
+func (r *Runner) promptInput(n *plan.Prompt, at place, want form) string {
+	agent, _ := r.agentOf(n, at) // what is wrong with it is said where it is used
+	session := at.session
+	if n.Session.Given {
+		name, _ := at.text(n.Session, n.Step, "session")
+		session = sessionPin{name: name}
+	}
+	var fits any
+	if want.schema != nil {
+		fits = want.schema.Value()
+	}
+	return r.inputOf(want.words, fits, agent, session.name, session.scope)
+}
+
+// partner is who a prompt is for: the session, taken when the first turn has to be made. Turns on record need none.
+type partner struct {
+	r     *Runner
+	n     *plan.Prompt
+	at    place
+	done  *ended // the recorded end of the step; nil: it has none
+	limit time.Duration
+
+	s    *session
+	live context.Context // under the prompt's timeout; nil before the first turn
+	stop context.CancelFunc
+}
+
+// ready gives the session, attached and as the prompt wants it, and the context of the turn. The time of the prompt's timeout begins
+// with its first turn: waiting for the session or for the agent's start is not the agent's.
+func (p *partner) ready(ctx context.Context, where event.At) (*session, context.Context, error) {
+	if p.done != nil { // it ended before this turn was made
+		if failure := p.done.failure(); failure != nil {
+			return nil, nil, failure
+		}
+		return nil, nil, Errorf(KindDivergence, "the record of this prompt ends well, and lacks a turn that it needs")
+	}
+	if err := p.r.mayRun(p.at, where); err != nil {
+		return nil, nil, err
+	}
+	if p.live != nil {
+		ctx = p.live
+	}
+	if err := p.take(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := p.r.attach(ctx, p.s, where); err != nil {
+		return nil, nil, err
+	}
+	if err := p.r.configure(ctx, p.s, p.at.settings(p.s.info.Name), where); err != nil {
+		return nil, nil, err
+	}
+	if p.live == nil {
+		p.live, p.stop = ctx, func() {}
+		if p.limit > 0 {
+			p.live, p.stop = context.WithTimeoutCause(ctx, p.limit, Errorf(KindTimeout, "the prompt was cancelled: %s was not done within its timeout of %s", p.s.info.Shown, p.limit))
+		}
+	}
+	return p.s, p.live, nil
+}
+
+// take waits for the session's turn token.
+func (p *partner) take(ctx context.Context) error {
+	if p.s != nil {
+		return nil
+	}
+	s, err := p.r.sessionOf(p.n, p.at)
 	if err != nil {
-		return nil, thrown(err, where)
+		return err
 	}
-	if err := s.turn.take(ctx, at.begun); err != nil {
-		return nil, thrown(err, where)
+	if err := s.turn.take(ctx, p.at.begun); err != nil {
+		return err
 	}
-	defer s.turn.give()
-	if err := r.ready(ctx, s, at, where); err != nil {
-		return nil, thrown(err, where)
+	p.s = s
+	return nil
+}
+
+// shown is the agent's name for people.
+func (p *partner) shown() string {
+	if p.s == nil {
+		return "the agent"
 	}
-	return r.turn(ctx, s, n, at, want, out)
+	return p.s.info.Shown
+}
+
+func (p *partner) release() {
+	if p.stop != nil {
+		p.stop()
+	}
+	if p.s != nil {
+		p.s.turn.give()
+	}
 }
 
 // words renders what the prompt says.
@@ -117,6 +222,7 @@ func (r *Runner) defaultAgent() (string, error) {
 func (r *Runner) session(agent Agent, pin sessionPin) (*session, error) {
 	info := agent.Info()
 	key := store.SessionKey{Agent: info.Name, Root: r.o.Dir}
+	there := false
 	if pin.name == "" {
 		key.Session = store.Unnamed(r.o.RunID, pin.scope)
 	} else {
@@ -124,7 +230,7 @@ func (r *Runner) session(agent Agent, pin sessionPin) (*session, error) {
 		if err != nil {
 			return nil, storeError(err)
 		}
-		key.Session, key.Root = pin.name, found.Root
+		key.Session, key.Root, there = pin.name, found.Root, found.Found
 		defer r.noteRoot(key, found)
 	}
 	r.mu.Lock()
@@ -132,7 +238,7 @@ func (r *Runner) session(agent Agent, pin sessionPin) (*session, error) {
 	if s := r.sessions[key]; s != nil {
 		return s, nil
 	}
-	s := &session{key: key, name: pin.name, scope: pin.scope, agent: agent, info: info, generation: 1}
+	s := &session{key: key, name: pin.name, scope: pin.scope, agent: agent, info: info, generation: 1, found: there}
 	r.sessions[key] = s
 	return s, nil
 }
@@ -157,6 +263,8 @@ type turn struct {
 	at       event.At
 	policy   *rule
 	number   int
+	attempt  int // from 1
+	resend   bool
 	words    Fingerprint
 	text     replyText
 	reply    *layout.Reply
@@ -173,7 +281,8 @@ type turn struct {
 // sent makes the prompt durable before its first byte leaves, with the owner record that says a turn is in flight.
 func (t *turn) sent(ctx context.Context, words string) error {
 	s, r := t.s, t.r
-	return r.o.Stream.Commit(ctx, event.PromptSent, t.at, &event.Sent{Turn: t.number, Attempt: 1, Words: words}, func(tx *store.Tx) error {
+	body := &event.Sent{Turn: t.number, Attempt: t.attempt, Words: words, NativeID: s.nativeID, Scope: s.scope, Resend: t.resend}
+	return r.o.Stream.Commit(ctx, event.PromptSent, t.at, body, func(tx *store.Tx) error {
 		if !s.key.Named() {
 			return nil
 		}
@@ -211,6 +320,9 @@ func (t *turn) row(accepted store.Accepted, reply Fingerprint) store.Turn {
 func (r *Runner) createRoute(tx *store.Tx, s *session) error {
 	route := store.Route{
 		Key: s.key1(), Transport: s.info.Transport, NativeSessionID: s.nativeID, Provenance: store.ProviderAsserted,
+	}
+	if s.begun != nil {
+		route.Transport, route.Provenance, route.InstructionDigest = store.TransportNative, store.ClientAllocated, s.begun.layer
 	}
 	if s.build != (Build{}) {
 		route.Established = &store.Established{Version: s.build.Version, Digest: s.build.Digest}

@@ -2,11 +2,11 @@ package runtime
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"xmd/runtime/event"
+	"xmd/runtime/journal"
 	"xmd/runtime/store"
 )
 
@@ -14,20 +14,12 @@ import (
 type Recovery struct {
 	Was     store.Owner // the owner record that was found
 	Needed  bool        // false: the session was idle, nothing was done
-	Last    LastTurn
+	Native  bool        // a native interface was open, no turn
+	Turn    bool        // its conversation has a turn
+	Gone    bool        // the provider has no such conversation: it never had a turn
+	Fate    Fate
 	History HistoryState
 }
-
-// LastTurn says whether the turn in flight is in the provider's history.
-type LastTurn string
-
-// The four answers.
-const (
-	LastTurnThere   LastTurn = "there"   // the newest user turn of the history is ours
-	LastTurnAbsent  LastTurn = "absent"  // the history holds other turns, not this one
-	LastTurnGone    LastTurn = "gone"    // the provider has no such conversation: nothing was ever accepted
-	LastTurnUnknown LastTurn = "unknown" // the history cannot be read, or the words are not recorded
-)
 
 // Recover takes over a session whose owner died in a turn: it waits until nothing of that owner is left, loads the conversation,
 // says whether the last turn is in its history, and sets the owner idle. It sends nothing. The attachment is closed again.
@@ -65,10 +57,19 @@ func (r *Runner) recover(ctx context.Context, s *session, wait time.Duration) (R
 	if err != nil {
 		return found, err
 	}
-	words, number := r.inFlight(ctx, found.Was)
-	found.Last = lastTurn(opened.History, words, gone)
-	found.History = s.history
-	return found, r.settleRecovered(ctx, s, found, words, number)
+	found.Gone, found.History, found.Native = gone, s.history, found.Was.State == store.OwnerNative
+	found.Turn = hasTurn(opened.History)
+	flight, known, err := r.flightOf(ctx, found.Was)
+	if err != nil {
+		return found, err
+	}
+	found.Fate = FateUnknown
+	if known {
+		if found.Fate, err = r.fateOf(ctx, s, flight, opened.History); err != nil {
+			return found, err
+		}
+	}
+	return found, r.settleRecovered(ctx, s, found, flight, known)
 }
 
 // reopen loads the conversation and judges it, as an attach would; it never makes a new one. gone: it never had a turn.
@@ -109,54 +110,41 @@ func (r *Runner) reopen(ctx context.Context, s *session) (opened Opened, gone bo
 	return opened, false, nil
 }
 
-// inFlight reads the words that were being sent from the journal of the owner's run.
-func (r *Runner) inFlight(ctx context.Context, was store.Owner) (words Fingerprint, number int) {
-	for rec, err := range r.o.Store.Records(ctx, was.Run, 0) {
-		if err != nil {
-			return Fingerprint{}, 0
-		}
-		if rec.Kind != string(event.PromptSent) || rec.Step != was.Step {
-			continue
-		}
-		var data struct {
-			At   event.At   `json:"at"`
-			Body event.Sent `json:"body"`
-		}
-		if json.Unmarshal(rec.Data, &data) == nil && data.At.Agent == was.Agent && data.At.Session == was.Session {
-			words, number = FingerprintOf(data.Body.Words), data.Body.Turn
+// flightOf reads the prompt that was being sent from the journal of the owner's run; known is false when it is not there.
+func (r *Runner) flightOf(ctx context.Context, was store.Owner) (f journal.Flight, known bool, err error) {
+	if was.Run == "" || was.State != store.OwnerTurn {
+		return f, false, nil
+	}
+	past, err := journal.Open(ctx, r.o.Store, was.Run, r.o.Secrets)
+	if err != nil {
+		return f, false, err
+	}
+	list, err := past.Flights(ctx)
+	for _, one := range list {
+		if one.Step == was.Step && one.At.Agent == was.Agent && one.At.Session == was.Session {
+			return one, true, err
 		}
 	}
-	return words, number
+	return f, false, err
 }
 
-func lastTurn(h History, words Fingerprint, gone bool) LastTurn {
-	switch {
-	case gone:
-		return LastTurnGone
-	case !h.Known || words.Digest == "":
-		return LastTurnUnknown
-	case len(h.Newest) > 0 && matches(h.Newest[len(h.Newest)-1].Words, words):
-		return LastTurnThere
-	}
-	return LastTurnAbsent
-}
-
-// settleRecovered records what was found and sets the owner idle, in one transaction.
-func (r *Runner) settleRecovered(ctx context.Context, s *session, found Recovery, words Fingerprint, number int) error {
+// settleRecovered records what was found and sets the owner idle, in one transaction. The end of the prompt stays open: it is for the
+// resume of its run.
+func (r *Runner) settleRecovered(ctx context.Context, s *session, found Recovery, f journal.Flight, known bool) error {
 	return r.o.Store.Do(ctx, func(tx *store.Tx) error {
-		if words.Digest != "" && found.Last != LastTurnUnknown {
-			turn := store.Turn{
-				Key: s.key1(), Number: number, Run: found.Was.Run, Step: found.Was.Step,
-				WordsDigest: words.Digest, WordsLetters: words.Letters, Accepted: store.AcceptedNo,
-			}
-			if found.Last == LastTurnThere {
-				turn.Accepted = store.AcceptedYes
-			}
-			if err := tx.PutTurn(turn); err != nil {
+		if known {
+			row := r.flightRow(s, f, acceptedBy(found.Fate), Fingerprint{})
+			row.Run = found.Was.Run
+			if err := tx.PutTurn(row); err != nil {
 				return err
 			}
+			if row.Accepted == store.AcceptedYes && s.route == nil {
+				if err := r.createRoute(tx, s); err != nil {
+					return err
+				}
+			}
 		}
-		if found.Last == LastTurnThere && s.route == nil {
+		if found.Native && found.Turn && s.route == nil { // it was begun there
 			if err := r.createRoute(tx, s); err != nil {
 				return err
 			}
@@ -167,13 +155,18 @@ func (r *Runner) settleRecovered(ctx context.Context, s *session, found Recovery
 
 // Sentence says what was found, for people.
 func (f Recovery) Sentence(shown string) string {
-	switch f.Last {
-	case LastTurnThere:
-		return fmt.Sprintf("The turn that was in flight (step %s of run %s) is in %s's history.", f.Was.Step, f.Was.Run, shown)
-	case LastTurnAbsent:
-		return fmt.Sprintf("The turn that was in flight (step %s of run %s) is not in %s's history.", f.Was.Step, f.Was.Run, shown)
-	case LastTurnGone:
+	turn := fmt.Sprintf("The turn that was in flight (step %s of run %s)", f.Was.Step, f.Was.Run)
+	switch {
+	case f.Native:
+		return fmt.Sprintf("A window of %s was open; nothing of it is left.", shown)
+	case f.Fate == FateCompleted:
+		return fmt.Sprintf("%s is in %s's history, with its end.", turn, shown)
+	case f.Fate == FateUnfinished:
+		return fmt.Sprintf("%s is in %s's history, without an end.", turn, shown)
+	case f.Fate == FateAbsent && f.Gone:
 		return fmt.Sprintf("%s has no such conversation: the turn that was in flight (step %s of run %s) never reached it.", shown, f.Was.Step, f.Was.Run)
+	case f.Fate == FateAbsent:
+		return fmt.Sprintf("%s is not in %s's history.", turn, shown)
 	}
 	return fmt.Sprintf("Whether the turn that was in flight (step %s of run %s) is in %s's history cannot be told.", f.Was.Step, f.Was.Run, shown)
 }

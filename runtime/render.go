@@ -13,8 +13,8 @@ import (
 // render runs nodes in document order and puts what they render into out.
 func (r *Runner) render(ctx context.Context, nodes []plan.Node, at place, out layout.Sink) error {
 	for _, n := range nodes {
-		if err := ctx.Err(); err != nil {
-			return stopped(ctx)
+		if err := at.strand.next(ctx); err != nil {
+			return err
 		}
 		if err := r.node(ctx, n, at, out); err != nil {
 			return err
@@ -82,6 +82,8 @@ func (r *Runner) step(ctx context.Context, n plan.Node, at place, out layout.Sin
 	switch n := n.(type) {
 	case *plan.Prompt:
 		return r.prompt(ctx, n, at, out)
+	case *plan.Launch:
+		return r.launch(ctx, n, at)
 	case *plan.Exec:
 		return r.exec(ctx, n, at, out)
 	case *plan.File:
@@ -191,7 +193,7 @@ func (r *Runner) let(ctx context.Context, n *plan.Let, at place) error {
 }
 
 func (r *Runner) branch(ctx context.Context, n *plan.If, at place, out layout.Sink) error {
-	v, err := at.value(n.Cond, n.Step)
+	v, err := r.decide(ctx, at, n.Step, "if", r.inputOf(at.source(n.Cond)), func() (any, error) { return at.value(n.Cond, n.Step) })
 	if err != nil {
 		return err
 	}

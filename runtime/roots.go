@@ -31,9 +31,13 @@ func (r *Runner) noteRoot(key store.SessionKey, found store.Place) {
 	}
 	s := strays[0]
 	why := "another worktree of this repository"
-	if s.Gone {
+	switch {
+	case s.Moved:
+		r.warn("session", fmt.Sprintf("The session %q of %s that was here was moved to %s. A new one is made here.", key.Session, key.Agent, s.Root), at)
+		return
+	case s.Gone:
 		why = "gone"
 	}
-	r.warn("session", fmt.Sprintf("A session %q of %s exists for %s, which is %s. A new one is made here; xmd sessions move %s --to DIR (not built yet) is for carrying it over.",
+	r.warn("session", fmt.Sprintf("A session %q of %s exists for %s, which is %s. A new one is made here; xmd sessions move %s --to DIR carries it over.",
 		key.Session, key.Agent, s.Root, why, key.Session), at)
 }

@@ -22,6 +22,14 @@ type Runner struct {
 	held    atomic.Int64 // bytes of output that wait in memory for their turn
 	person  token        // held while somebody is asked
 
+	rehearsed Rehearsal
+	undo      []Undo // see Undo
+	stoppedAt int    // the node of the last document that found the run cancelled
+
+	flights flights
+	absent  map[string]bool // turns in flight that were found never to have arrived, under mu
+	resent  map[string]bool // turns that are sent a second time, under mu
+
 	mu       sync.Mutex
 	sessions map[store.SessionKey]*session
 	noted    map[store.SessionKey]bool
@@ -46,11 +54,17 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
 		r.names.set(name, v)
 	}
 	r.value = nil
-	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r}
+	line := &strand{}
+	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r, strand: line}
+	if err := r.fix(ctx, line); err != nil {
+		return err
+	}
 	value, err := r.document(ctx, p, at, rootSink{r})
+	r.stoppedAt = line.stopped
 	if err != nil {
 		e := asError(err)
-		if !e.logged {
+		r.undo = e.undo
+		if !e.logged && !isRecordEnd(e) {
 			r.log.add(e)
 		}
 		return e
@@ -61,6 +75,29 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
 	}
 	return nil
 }
+
+// fix makes the document's own strand end where the run ended, when only what is on record is told.
+func (r *Runner) fix(ctx context.Context, line *strand) error {
+	if !r.o.Replay {
+		return nil
+	}
+	var end event.End
+	_, found, err := r.o.Past.Last(ctx, "", event.RunEnded, &end)
+	if err != nil {
+		return storeError(err)
+	}
+	line.fixed, line.stopAt = found, end.Stopped
+	return nil
+}
+
+// EndText shows what is held back of the document's text.
+func (r *Runner) EndText() { r.o.Stream.EndText() }
+
+// Tell shows the end of a run that was told again.
+func (r *Runner) Tell(t event.Type, body any) { r.o.Stream.Replay(t, event.At{}, body) }
+
+// StoppedAt tells which node of the last document found the run cancelled; 0: none did.
+func (r *Runner) StoppedAt() int { return r.stoppedAt }
 
 // Value is what the last document returned; ok is false if it is text or has failed. Between documents only.
 func (r *Runner) Value() (v any, ok bool) {

@@ -75,6 +75,8 @@ type place struct {
 	log  *failureLog
 	id   identity
 
+	strand *strand
+
 	agent   agentPin
 	session sessionPin
 	policy  *rule    // the innermost policy element; nil: none
@@ -139,6 +141,9 @@ func (at place) position(span plan.Span) string {
 	line, col := at.doc.Source.Pos(span.Start)
 	return fmt.Sprintf("%s:%d:%d%s", at.doc.Source.Name, line, col, at.id.rounds)
 }
+
+// source is an attribute's value as it is written.
+func (at place) source(a plan.Arg) string { return at.doc.Source.Text[a.Pos.Start:a.Pos.End] }
 
 // begin tells that the next of several bodies may begin.
 func (at place) begin() {

@@ -24,9 +24,11 @@ type session struct {
 	native *store.Lock
 	conn   Connection
 
+	found      bool // it was there when it was looked for
 	generation int
 	nativeID   string
 	route      *store.Route // nil until the first accepted turn
+	begun      *beginning   // its conversation was begun in the agent's own interface; nil: over the transport
 	loaded     bool
 	identity   Identity
 	history    HistoryState
@@ -36,6 +38,8 @@ type session struct {
 	nextTurn   int
 	applied    Settings // of the attachment
 	unsettled  bool     // what of them is in force is not known
+
+	owed *store.Owner // what an earlier invocation of this run left open, until it is settled
 }
 
 // shown is the session's name for people.
@@ -111,6 +115,7 @@ func storeError(err error) *Error {
 	var busy *store.BusyError
 	var recovery *store.RecoveryError
 	var taken *store.NativeTakenError
+	var moved *store.MovedError
 	switch {
 	case errors.As(err, &ours): // a context's own reason
 		return ours
@@ -122,7 +127,9 @@ func storeError(err error) *Error {
 		return &Error{Kind: KindRoute, Message: taken.Error(), Err: err}
 	case errors.Is(err, context.Canceled):
 		return &Error{Kind: KindCancelled, Message: "cancelled", Err: err}
-	case errors.Is(err, store.ErrUnaccountable):
+	case errors.As(err, &moved):
+		return &Error{Kind: KindCouldNot, Retryable: true, Message: moved.Error() + "; run again", Err: err}
+	case errors.Is(err, store.ErrUnaccountable) && store.KindOf(err) != store.KindDamaged:
 		return &Error{Kind: KindRoute, Message: err.Error(), Err: err}
 	}
 	return &Error{Kind: KindStore, Message: fmt.Sprintf("the store failed: %v", err), Err: err}

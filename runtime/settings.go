@@ -16,7 +16,14 @@ func (r *Runner) pinAgent(ctx context.Context, n *plan.Agent, at place, out layo
 	if err != nil {
 		return err
 	}
-	if _, err := r.o.Agents.Lookup(pin.name); err != nil {
+	_, err = r.decide(ctx, at, n.Step, "agent", r.inputOf(pin.name), func() (any, error) {
+		if r.o.Offline {
+			return nil, nil
+		}
+		_, err := r.o.Agents.Lookup(pin.name)
+		return nil, err
+	})
+	if err != nil {
 		return thrown(err, at.where(n.Step))
 	}
 	if n.Self {

@@ -37,7 +37,7 @@ func (r *Runner) structured(ctx context.Context, want form, q request) (any, *Er
 			if k < want.retries {
 				return nil, nil // it is asked again
 			}
-			return nil, unfit(q.s.info.Shown, faults, k+1)
+			return nil, unfit(q.with.shown(), faults, k+1)
 		}
 		value, failure, err := r.sendOnce(ctx, q)
 		if err != nil || failure != nil || len(faults) == 0 {
@@ -45,9 +45,6 @@ func (r *Runner) structured(ctx context.Context, want form, q request) (any, *Er
 		}
 		q.words = faultFrame(faults)
 		q.where.Step = fmt.Sprintf("%s#%d", step, k+2)
-		if err := r.ready(ctx, q.s, q.at, q.where); err != nil {
-			return nil, nil, thrown(err, q.where)
-		}
 	}
 }
 

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,15 +11,8 @@ import (
 	"xmd/lang/plan"
 	"xmd/lang/schema"
 	"xmd/runtime/event"
+	"xmd/runtime/journal"
 )
-
-// ready attaches the session and makes it work as the Agents around the prompt say.
-func (r *Runner) ready(ctx context.Context, s *session, at place, where event.At) error {
-	if err := r.attach(ctx, s, where); err != nil {
-		return err
-	}
-	return r.configure(ctx, s, at.settings(s.info.Name), where)
-}
 
 // form is what a prompt asks for.
 type form struct {
@@ -44,19 +38,15 @@ func (at place) form(n *plan.Prompt) (form, error) {
 	return want, err
 }
 
-// turn sends the words and takes the reply: one turn, and more where a schema asks again. The session is attached and its turn token
-// held. The time begins here: waiting for the session or for the agent's start is not the agent's.
-func (r *Runner) turn(ctx context.Context, s *session, n *plan.Prompt, at place, want form, out layout.Sink) (*Error, error) {
-	if want.limit > 0 {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, want.limit, Errorf(KindTimeout, "the prompt was cancelled: %s was not done within its timeout of %s", s.info.Shown, want.limit))
-		defer stop()
-	}
-	req := request{s: s, at: at, where: s.at(at.where(n.Step)), words: want.words, whole: n.As != "" || r.o.WholeReplies}
+// turn sends the words and takes the reply: one turn, and more where a schema asks again.
+func (r *Runner) turn(ctx context.Context, with *partner, n *plan.Prompt, at place, want form, out layout.Sink) (*Error, error) {
+	req := request{with: with, at: at, where: at.where(n.Step), words: want.words, whole: n.As != "" || r.o.WholeReplies, resend: n.Resend}
 	var err error
 	var value any
 	var failure *Error
 	switch {
+	case with.done != nil && with.done.Outcome == outcomeSkipped:
+		value = skipped(want)
 	case want.schema != nil:
 		value, failure, err = r.structured(ctx, want, req)
 		if failure == nil && err == nil && n.As == "" {
@@ -81,27 +71,55 @@ func (r *Runner) turn(ctx context.Context, s *session, n *plan.Prompt, at place,
 	return failure, nil
 }
 
+// skipped is the value of a prompt that a person went past.
+func skipped(want form) any {
+	if want.schema != nil {
+		return nil
+	}
+	return ""
+}
+
 // request is one turn to be made.
 type request struct {
-	s     *session
-	at    place
-	where event.At
-	words string
-	out   layout.Sink
-	whole bool // the whole reply is kept
+	with   *partner
+	at     place
+	where  event.At
+	words  string
+	out    layout.Sink
+	whole  bool // the whole reply is kept
+	resend bool // the author wants it sent again when its fate is not known
 	// check makes the value of a reply that came to a normal end, or says why it is none; nil: there is no value.
 	check func(reply string) (any, *Error)
 }
 
-// sendOnce makes one turn. A failure is the turn's own; an error is one of the store or the output, thrown wherever it is.
+// sendOnce makes one turn, or tells the one on record again. A failure is the turn's own; an error is one of the session, the store or
+// the output, thrown wherever it is.
 func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *Error, err error) {
-	s := q.s
-	t := &turn{r: r, s: s, at: q.where, policy: q.at.policy, number: s.nextTurn, words: FingerprintOf(q.words)}
+	if told, value, failure, err := r.tellTurn(ctx, q); told || err != nil {
+		return value, failure, err
+	}
+	s, ctx, err := q.with.ready(ctx, q.where)
+	if err != nil {
+		return nil, nil, thrown(err, q.where)
+	}
+	if err := r.settleLeft(ctx, s, q.where.Step); err != nil {
+		return nil, nil, thrown(err, q.where)
+	}
+	// While it was attached, the turn may have been found in the conversation.
+	if told, value, failure, err := r.tellTurn(ctx, q); told || err != nil {
+		return value, failure, err
+	}
+	q.where = s.at(q.where)
+	t := &turn{
+		r: r, s: s, at: q.where, policy: q.at.policy, number: s.nextTurn, attempt: 1 + r.o.Past.Count(q.where.Step, event.PromptSent),
+		resend: q.resend, words: FingerprintOf(q.words),
+	}
 	t.text.whole = q.whole
 	t.reply = layout.NewReply(q.out)
 	if ctx.Err() != nil {
 		return nil, t.failure(stopped(ctx)), nil
 	}
+	r.sayResent(s, q.where)
 	if err := t.sent(ctx, q.words); err != nil {
 		if ctx.Err() != nil {
 			return nil, t.failure(stopped(ctx)), nil
@@ -130,4 +148,65 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 		s.conn = nil
 	}
 	return value, failure, nil
+}
+
+// turnEnd is the recorded end of a turn.
+type turnEnd struct {
+	event.Ended
+	Value json.RawMessage `json:"value"`
+}
+
+// tellTurn tells a turn that has an end on record: its text goes where it went, its value is what it was. told is false when it has none.
+func (r *Runner) tellTurn(ctx context.Context, q request) (told bool, value any, failure *Error, err error) {
+	var end turnEnd
+	where, found, err := r.o.Past.Last(ctx, q.where.Step, event.PromptEnded, &end)
+	if !found || err == nil && r.o.Past.Seq(q.where.Step, event.PromptSent) > r.o.Past.Seq(q.where.Step, event.PromptEnded) {
+		if err != nil {
+			err = thrown(storeError(err), q.where)
+		}
+		return false, nil, nil, err
+	}
+	if value, err = recordedValue(end.Value); err != nil {
+		return false, nil, nil, thrown(err, q.where)
+	}
+	if err := r.tellReply(ctx, q, &end); err != nil {
+		return true, nil, nil, thrown(err, q.where)
+	}
+	end.Ended.Value = value
+	r.o.Stream.Replay(event.PromptEnded, where, &end.Ended)
+	if failure = recordedError(end.Error, journal.StepOf(q.where.Step)); failure != nil {
+		failure.undo = append(failure.undo, Undo{Step: q.where.Step, Turn: true})
+	}
+	switch {
+	case failure != nil:
+		return true, nil, failure, nil
+	case end.Outcome == outcomeSkipped && end.Value == nil && q.with.n.Schema.Given:
+		return true, nil, nil, nil
+	case value == nil && q.check != nil:
+		value, failure = q.check(end.Reply) // a turn whose answer did not fit: what was wrong with it is told to the agent next
+		if failure != nil {
+			failure = asError(thrown(failure, where))
+		}
+	}
+	return true, value, failure, nil
+}
+
+// tellReply puts the text of a turn where it went.
+func (r *Runner) tellReply(ctx context.Context, q request, end *turnEnd) error {
+	reply := layout.NewReply(q.out)
+	if end.Adopted || q.check != nil {
+		if err := reply.Value(end.Reply); err != nil {
+			return err
+		}
+		return reply.Close()
+	}
+	for piece, err := range r.o.Past.Text(ctx, q.where.Step, event.Message, "") {
+		if err != nil {
+			return storeError(err)
+		}
+		if err := reply.Value(piece); err != nil {
+			return err
+		}
+	}
+	return reply.Close()
 }

@@ -60,6 +60,7 @@ var (
 	_ runtime.HandshakeVersioner = (*conn)(nil)
 	_ runtime.Loader             = (*conn)(nil)
 	_ runtime.Configurer         = (*conn)(nil)
+	_ runtime.Recogniser         = (*conn)(nil)
 	_ wire.Handler               = (*conn)(nil)
 )
 
@@ -201,6 +202,9 @@ func (c *conn) HandshakeVersion() string {
 
 // CanLoad says whether initialize offered session/load.
 func (c *conn) CanLoad() bool { return c.shakes.load }
+
+// Recognises says whether the agent's history shows these words as a turn of the user's.
+func (c *conn) Recognises(words string) bool { return c.p.recognises(words) }
 
 // Close ends the agent's process.
 func (c *conn) Close(ctx context.Context) error {

@@ -193,8 +193,8 @@ func (c *conn) stopLoading() {
 // empty.
 func (c *conn) replayedHistory(l *loading) runtime.History {
 	h := l.past.history(true)
-	if h.UserTurns == 0 && c.wire.Stats().TooLong > 0 {
-		h.Known = false
+	if c.wire.Stats().TooLong > 0 {
+		h.Known, h.Unread = h.UserTurns > 0, true
 	}
 	return h
 }
@@ -226,7 +226,7 @@ func (c *conn) evidence(ctx context.Context, o *runtime.Opened) error {
 		if o.Asserted == "" {
 			o.Asserted = found.ID
 		}
-		o.History = found.History
+		o.History = c.p.asShown(found.History, o.History)
 		return nil
 	}
 	if c.shakes.list && c.info.ConfirmList {

@@ -26,9 +26,15 @@ type Profile struct {
 	Asserts   bool     // an id in _meta.sessionId of a load is the provider's own, never an echo
 	Fence     string   // update kind behind the last replayed one; "": 2 s of silence
 	NoFence   bool     // the answer of a load is behind the whole replay
-	Synthetic []string // user turns that begin so are not the user's
+	Synthetic []Frame  // user turns that stand in one of these are not the user's
 	Summary   string   // a user turn that begins so replaced an earlier part of the history
-	Wrappers  [][2]string
+	Wrappers  []Frame  // what the agent puts around the user's words in its history, the outermost first
+	// CompletedMark is a member of _meta that is true in a replayed update when the turn it belongs to came to its normal end; "":
+	// the replay says nothing of ends.
+	CompletedMark string
+	// Rewritten is in an answer that a client is shown in other words than the history holds; only a replay has the words that were
+	// shown. "": none.
+	Rewritten string
 
 	Missing []Shape // errors of a load that mean: no such conversation
 	Busy    []Shape // errors of a load that mean: open in another process
@@ -138,22 +144,48 @@ func (p Profile) eofWait() time.Duration {
 	return DefaultEOFWait
 }
 
-// synthetic says whether a user turn of the history is not the user's own.
+// Frame is what stands before and behind something. An empty Close says that only the beginning counts.
+type Frame struct{ Open, Close string }
+
+// inside is what stands in the frame, if text is that and nothing else.
+func (f Frame) inside(text string) (string, bool) {
+	inner, ok := strings.CutPrefix(text, f.Open)
+	if !ok || f.Close == "" {
+		return inner, ok
+	}
+	return strings.CutSuffix(inner, f.Close)
+}
+
+// synthetic says whether a user turn of the history is not the user's own. One in which the frame is closed and something follows is.
 func (p Profile) synthetic(text string) bool {
-	return beginsAny(strings.TrimLeft(text, " \t\r\n"), p.Synthetic)
+	text = strings.TrimSpace(text)
+	for _, f := range p.Synthetic {
+		if inner, ok := f.inside(text); ok && (f.Close == "" || !strings.Contains(inner, f.Close)) {
+			return true
+		}
+	}
+	return false
+}
+
+// summary says whether a user turn of the history stands for an earlier part of it.
+func (p Profile) summary(text string) bool {
+	return p.Summary != "" && strings.HasPrefix(strings.TrimSpace(text), p.Summary)
 }
 
 // unwrap removes what the agent puts around a user's words in its history.
 func (p Profile) unwrap(text string) string {
 	for _, w := range p.Wrappers {
-		t := strings.TrimSpace(text)
-		if inner, ok := strings.CutPrefix(t, w[0]); ok {
-			if inner, ok = strings.CutSuffix(inner, w[1]); ok {
-				text = inner
-			}
+		if inner, ok := w.inside(strings.TrimSpace(text)); ok {
+			text = inner
 		}
 	}
 	return text
+}
+
+// recognises says whether the history shows these words as a turn of the user's: not if they look like one of the agent's own, and
+// not if they begin as a command does, which an adapter or agent may obey without keeping it.
+func (p Profile) recognises(words string) bool {
+	return !strings.HasPrefix(strings.TrimSpace(words), "/") && !p.synthetic(words) && !p.summary(words)
 }
 
 func beginsAny(text string, prefixes []string) bool {

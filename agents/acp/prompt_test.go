@@ -285,6 +285,24 @@ func TestRejectThatEndsTheTurn(t *testing.T) {
 	}
 }
 
+// The id that a result states is looked at where the profile says that it is the provider's own.
+func TestTurnStatesItsID(t *testing.T) {
+	for fault, asserts := range map[string]bool{"turn-id=another": true, "turn-id=other": false} {
+		w := newWorld(t)
+		p := simLike()
+		p.Asserts = asserts
+		c := w.startAs(p, fault)
+		w.open(c, "")
+		want := ""
+		if asserts {
+			want = "another"
+		}
+		if s := w.prompt(c, "SAY ok"); s.SessionID != want {
+			t.Errorf("%s: stated %q, want %q", fault, s.SessionID, want)
+		}
+	}
+}
+
 // What follows a turn's result belongs to no turn.
 func TestLateUpdates(t *testing.T) {
 	for _, kind := range []string{"late-update=chunk", "late-update=info"} {

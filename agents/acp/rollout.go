@@ -102,7 +102,10 @@ func parseRollout(ctx context.Context, r io.Reader, p *Profile) (foundRollout, e
 			return foundRollout{}, context.Cause(ctx)
 		}
 		line, err := rolloutLine(b)
-		if len(line) > 0 && json.Valid(line) {
+		switch {
+		case len(line) > maxRolloutLine:
+			ro.past.unread = true
+		case json.Valid(line):
 			ro.record(line)
 		}
 		if errors.Is(err, io.EOF) {
@@ -114,7 +117,7 @@ func parseRollout(ctx context.Context, r io.Reader, p *Profile) (foundRollout, e
 	}
 }
 
-// rolloutLine reads one line; one beyond the bound is read over and comes back empty.
+// rolloutLine reads one line; of one beyond the bound only so much comes back that it is seen to be.
 func rolloutLine(b *bufio.Reader) ([]byte, error) {
 	line, err := b.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -127,17 +130,19 @@ func rolloutLine(b *bufio.Reader) ([]byte, error) {
 			long = append(long, line...)
 		}
 	}
-	if len(long) > maxRolloutLine {
-		return nil, err
-	}
 	return long, err
 }
 
 type rolloutReader struct {
 	past    past
 	id      string
-	records int // parsed ones
-	strange int // of a type that is not known
+	records int  // parsed ones
+	strange bool // one of a type that is not known was among them
+
+	// The turn of Codex's that runs, and the person's messages in it: as the model is given them, and as a client is shown them. Each
+	// message is recorded both ways, in this order in the builds that were run, so a turn begins with the first of the two.
+	turn         string
+	given, shown int
 }
 
 var recordMembers = []string{"type", "payload"}
@@ -159,12 +164,19 @@ func (r *rolloutReader) record(line []byte) {
 	case wire.Is(kind, "compacted"):
 		r.compacted(payload)
 	case wire.Is(kind, "event_msg"):
-		if wire.Is(wire.Field(payload, "type"), "thread_rolled_back") {
-			r.rolledBack(payload)
-		}
-	case wire.Is(kind, "turn_context"), wire.Is(kind, "world_state"), wire.Is(kind, "token_usage_record"):
+		r.event(payload)
+	case wire.Is(kind, "turn_context"):
+		r.enter(wire.Field(payload, "turn_id"))
+	case wire.Is(kind, "world_state"), wire.Is(kind, "token_usage_record"):
 	default:
-		r.strange++
+		r.strange, r.past.unread = true, true
+	}
+}
+
+// enter notes which turn runs.
+func (r *rolloutReader) enter(id []byte) {
+	if id, ok := wire.String(id); ok && id != "" && id != r.turn {
+		r.turn, r.given, r.shown = id, 0, 0
 	}
 }
 
@@ -173,35 +185,36 @@ var itemMembers = []string{"type", "role", "content", "internal_chat_message_met
 // item takes one message, call or result of the model's history.
 func (r *rolloutReader) item(payload []byte) {
 	var m [4][]byte
-	if !wire.Pick(payload, itemMembers, m[:]) {
+	if !wire.Pick(payload, itemMembers, m[:]) || !wire.Is(m[0], "message") {
 		return
 	}
 	switch {
-	case !wire.Is(m[0], "message"):
-		r.past.other()
 	case wire.Is(m[1], "user"):
-		r.user(m[2], wire.Field(m[3], "content_item_kinds"))
-	case wire.Is(m[1], "assistant"):
-		for part := range wire.Elements(m[2]) {
-			if text, ok := wire.String(wire.Field(part, "text")); ok {
-				r.past.agent(text)
+		if words, own := r.words(m[2], wire.Field(m[3], "content_item_kinds")); own {
+			r.enter(wire.Field(m[3], "turn_id"))
+			if r.given++; r.given > r.shown {
+				r.past.begin(r.turn, words)
 			}
+		}
+	case wire.Is(m[1], "assistant"):
+		if t := r.answered(wire.Field(m[3], "turn_id")); t != nil && !t.shown {
+			r.answer(m[2])
 		}
 	}
 }
 
-// user takes one message of role user. Newer builds say of each part where it comes from; of others only its beginning
-// tells whether Codex put it there.
-func (r *rolloutReader) user(content, kinds []byte) {
+// words are a user message's own. Newer builds say of each part where it comes from; of others only its form tells whether Codex put
+// it there.
+func (r *rolloutReader) words(content, kinds []byte) (words string, own bool) {
 	var from [][]byte
 	for k := range wire.Elements(kinds) {
 		from = append(from, k)
 	}
-	i, own := 0, false
-	var words strings.Builder
+	i := -1
+	var b strings.Builder
 	for part := range wire.Elements(content) {
+		i++
 		if i < len(from) && !isUsers(from[i]) {
-			i++
 			continue
 		}
 		text, _ := wire.String(wire.Field(part, "text"))
@@ -209,14 +222,9 @@ func (r *rolloutReader) user(content, kinds []byte) {
 			continue
 		}
 		own = true
-		words.WriteString(text)
-		i++
+		b.WriteString(text)
 	}
-	if own {
-		r.past.other() // a message is a turn, whatever came before
-		r.past.user("", words.String())
-	}
-	r.past.other()
+	return b.String(), own
 }
 
 // isUsers says whether a part of that kind is the person's own words or image.
@@ -225,12 +233,91 @@ func isUsers(kind []byte) bool {
 	return text == "user.text" || strings.HasPrefix(text, "user.image") || strings.HasPrefix(text, "user.audio")
 }
 
-// compacted starts the history anew from what was kept.
+// answered is the newest turn if what happens in the turn with that id answers it.
+func (r *rolloutReader) answered(id []byte) *pastTurn {
+	t := r.past.newest()
+	if s, ok := wire.String(id); t == nil || ok && s != "" && t.id != "" && s != t.id {
+		return nil
+	}
+	return t
+}
+
+// answer adds the text parts of a message.
+func (r *rolloutReader) answer(content []byte) {
+	for part := range wire.Elements(content) {
+		if text, ok := wire.String(wire.Field(part, "text")); ok {
+			r.past.agent(text)
+		}
+	}
+}
+
+// event takes what a client is told.
+func (r *rolloutReader) event(payload []byte) {
+	switch kind := wire.Field(payload, "type"); {
+	case wire.Is(kind, "task_started"):
+		r.enter(wire.Field(payload, "turn_id"))
+	case wire.Is(kind, "item_completed"):
+		r.completed(wire.Field(payload, "item"), wire.Field(payload, "turn_id"))
+	case wire.Is(kind, "task_complete"):
+		failure := wire.Field(payload, "error")
+		r.ended(wire.Field(payload, "turn_id"), failure == nil || string(failure) == "null")
+	case wire.Is(kind, "turn_aborted"):
+		r.ended(nil, false)
+	case wire.Is(kind, "thread_rolled_back"):
+		r.rolledBack(payload)
+	}
+}
+
+// completed takes one item as a client was shown it.
+func (r *rolloutReader) completed(item, turn []byte) {
+	switch kind := wire.Field(item, "type"); {
+	case wire.Is(kind, "UserMessage"):
+		r.enter(turn)
+		if r.shown++; r.shown > r.given {
+			var words strings.Builder
+			for part := range wire.Elements(wire.Field(item, "content")) {
+				text, _ := wire.String(wire.Field(part, "text"))
+				words.WriteString(text)
+			}
+			r.past.begin(r.turn, words.String())
+		}
+		if t := r.past.newest(); t != nil { // rolled back: none
+			t.shown = true
+		}
+	case wire.Is(kind, "AgentMessage"):
+		if t := r.answered(turn); t != nil && t.shown {
+			r.answer(wire.Field(item, "content"))
+		}
+	}
+}
+
+// ended says that a turn of Codex's is over, and whether it came to its normal end.
+func (r *rolloutReader) ended(id []byte, well bool) {
+	r.past.unread = false
+	turn, _ := wire.String(id)
+	for i := range r.past.turns {
+		if t := &r.past.turns[i]; well && turn != "" && t.id == turn {
+			t.Completed = true
+		}
+	}
+}
+
+// compacted starts the history anew from what was kept. A turn that goes on over it keeps its answer.
 func (r *rolloutReader) compacted(payload []byte) {
+	var running pastTurn
+	if t := r.past.newest(); t != nil {
+		running = *t
+	}
+	answer := r.past.reply
+	r.past.reply = text{}
 	r.past.forget()
 	r.past.compacted()
 	for item := range wire.Elements(wire.Field(payload, "replacement_history")) {
 		r.item(item)
+	}
+	if t := r.past.newest(); t != nil && running.shown && t.id != "" && t.id == running.id {
+		t.shown, t.Completed = true, running.Completed
+		r.past.reply = answer
 	}
 }
 
@@ -246,7 +333,7 @@ func (r *rolloutReader) rolledBack(payload []byte) {
 // of an unknown type, the form is not known; an emptied file is known to be empty.
 func (r *rolloutReader) result() foundRollout {
 	h := r.past.history(r.id != "")
-	if h.UserTurns == 0 && !h.Compacted && r.strange > 0 {
+	if h.UserTurns == 0 && !h.Compacted && r.strange {
 		h.Known = false
 	}
 	return foundRollout{ID: r.id, History: h}

@@ -10,7 +10,10 @@ import (
 	"xmd/runtime"
 )
 
-var codexLike = &Profile{Synthetic: []string{"<environment_context>", "<turn_aborted>"}}
+var codexLike = &Profile{
+	Synthetic: []Frame{{"<environment_context>", "</environment_context>"}, {"<turn_aborted>", "</turn_aborted>"}},
+	Rewritten: "codex-file-citation{",
+}
 
 const aRollout = "01a22d03-4e83-78a2-8cd6-516d198b9776"
 
@@ -96,7 +99,7 @@ func TestRolloutForms(t *testing.T) {
 		"first line cut":           {meta[5:] + userItem("one"), "", false, 1},
 		"garbage in the middle":    {meta + "garbage{\n" + userItem("one"), "A", true, 1},
 		"truncated last line":      {meta + userItem("one") + userItem("two")[:60], "A", true, 1},
-		"synthetic without kinds":  {meta + userItem("<environment_context>x") + userItem("<turn_aborted>y"), "A", true, 0},
+		"synthetic without kinds":  {meta + userItem("<environment_context>x</environment_context>") + userItem("<turn_aborted>\\ny\\n</turn_aborted>"), "A", true, 0},
 		"two users without answer": {meta + userItem("one") + userItem("two"), "A", true, 2},
 		"rolled back":              {meta + userItem("one") + assistantItem("1") + userItem("two") + `{"type":"event_msg","payload":{"type":"thread_rolled_back","num_turns":1}}` + "\n", "A", true, 1},
 		"another form":             {meta + `{"type":"entry","payload":{"user":"one"}}` + "\n", "A", false, 0},
@@ -119,6 +122,9 @@ func TestRolloutRepliesAreJoined(t *testing.T) {
 	if got.History.Newest[1].Reply != (runtime.Fingerprint{}) {
 		t.Error("the second turn has a reply")
 	}
+	if l := got.History.LastReply; l == nil || *l != "" {
+		t.Errorf("last reply %v, want an empty one", l)
+	}
 }
 
 func TestRolloutKeepsTheNewest(t *testing.T) {
@@ -140,8 +146,11 @@ func TestOverlongRecordIsSkipped(t *testing.T) {
 		t.Skip("64 MiB")
 	}
 	got := parse(t, meta+userItem(strings.Repeat("x", maxRolloutLine))+userItem("one"))
-	if got.History.UserTurns != 1 {
-		t.Errorf("%d turns, want 1", got.History.UserTurns)
+	if got.History.UserTurns != 1 || got.History.Unread {
+		t.Errorf("%+v, want one turn and nothing unread behind it", got.History)
+	}
+	if got := parse(t, meta+userItem("one")+userItem(strings.Repeat("x", maxRolloutLine))); !got.History.Unread {
+		t.Error("what was skipped is not said")
 	}
 }
 

@@ -140,6 +140,32 @@ func TestMissingFence(t *testing.T) {
 	}
 }
 
+// A line that is too long to be read may have been a turn.
+func TestLoadWithALineTooLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("64 MiB")
+	}
+	for name, c := range map[string]struct {
+		turn  bool
+		known bool
+	}{"the only one": {false, false}, "behind a turn": {true, true}} {
+		p := newPeer(t, Profile{NoFence: true})
+		go func() {
+			p.expect("session/load")
+			if c.turn {
+				p.update(userChunk)
+			}
+			p.say(`{"jsonrpc":"2.0","method":"x","params":"` + strings.Repeat("x", 65<<20) + `"}`)
+			p.answer("null")
+		}()
+		o, err := p.c.Open(t.Context(), "s")
+		if err != nil || !o.History.Unread || o.History.Known != c.known {
+			t.Errorf("%s: %+v, %v", name, o.History, err)
+		}
+		p.end()
+	}
+}
+
 // A load may answer null, {}, an echo, or an id of its own.
 func TestLoadResults(t *testing.T) {
 	for result, c := range map[string]struct {

@@ -16,7 +16,9 @@ func TestFaulty(t *testing.T) {
 	if fault == "" {
 		t.Skip("only for TestSuiteCatches")
 	}
-	Run(t, Sim(strings.Split(fault, ",")...))
+	target := Sim(strings.Split(fault, ",")...)
+	Run(t, target)
+	t.Run("flights", func(t *testing.T) { Flights(t, target) })
 }
 
 // The suite is worth something only if bad agents fail it and odd ones pass. Each case is one group of it, in a process of its
@@ -41,11 +43,17 @@ func TestSuiteCatches(t *testing.T) {
 		{"load-missing=codex", "missing", false},
 		{"load-unknown", "missing", false},
 		{"load-error", "removed", false},
+		{"empty-history", "flights/in the answer", false},
+		{"short-history", "flights/in a command", false},
+		{"compacted", "flights/not yet read", false},
+		{"amnesia", "flights/over, not told", false},
+		{"no-messageid", "flights/adopted", false},
 
 		{"unknown-updates,junk,noise-chunk", "turns", true},
 		{"split-utf8=bytes,id-as-string", "turns", true},
 		{"mode-auto,permission-always-first", "permission", true},
 		{"ignore-eof,ignore-term,grandchild=setsid+stubborn", "turns", true},
+		{"noise-chunk,late-update=info,replay-after-answer", "flights", true},
 	} {
 		t.Run(c.fault+"/"+c.group, func(t *testing.T) {
 			t.Parallel()

@@ -10,8 +10,14 @@ import (
 // Rollout is the file in which Codex keeps the conversation.
 func Rollout(t testing.TB, p Place, id string) string {
 	t.Helper()
-	return one(t, filepath.Join(p.Home, ".codex", "sessions", "*", "*", "*", "rollout-*-"+id+".jsonl"))
+	return one(t, rolloutPattern(p, id))
 }
+
+func rolloutPattern(p Place, id string) string {
+	return filepath.Join(p.Home, ".codex", "sessions", "*", "*", "*", "rollout-*-"+id+".jsonl")
+}
+
+func rolloutFile(p Place, id string) string { return onlyOne(rolloutPattern(p, id)) }
 
 // CutRollout leaves the first line of the rollout: Codex loads it, and from its database even replays it, while its model
 // gets nothing.
@@ -33,20 +39,34 @@ func swapRollout(t testing.TB, p Place, id string) {
 	}
 }
 
-// claudeFile is the file in which Claude keeps the conversation.
-func claudeFile(t testing.TB, p Place, id string) string {
+// claudeSession is the file in which Claude keeps the conversation.
+func claudeSession(t testing.TB, p Place, id string) string {
 	t.Helper()
-	return one(t, filepath.Join(p.Home, ".claude", "projects", "*", id+".jsonl"))
+	return one(t, claudePattern(p, id))
 }
+
+func claudePattern(p Place, id string) string {
+	return filepath.Join(p.Home, ".claude", "projects", "*", id+".jsonl")
+}
+
+func claudeFile(p Place, id string) string { return onlyOne(claudePattern(p, id)) }
 
 func swapClaude(t testing.TB, p Place, id string) {
 	t.Helper()
-	file := claudeFile(t, p, id)
+	file := claudeSession(t, p, id)
 	write(t, file, bytes.ReplaceAll(read(t, file), []byte(id), []byte(otherID)))
 }
 
 // otherID is the id of a conversation that never was.
 const otherID = "01a22d05-1111-4582-8c37-a1c080809b60"
+
+// onlyOne is the file that matches; "" if it is not one.
+func onlyOne(pattern string) string {
+	if files, err := filepath.Glob(pattern); err == nil && len(files) == 1 {
+		return files[0]
+	}
+	return ""
+}
 
 func one(t testing.TB, pattern string) string {
 	t.Helper()

@@ -3,6 +3,7 @@ package agenttest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,10 +65,20 @@ func (r *recording) rollout(t *testing.T, id string, whole bool) {
 	if r.agent != "codex" {
 		return
 	}
-	data := read(t, filepath.Join("testdata", "rollouts", "codex-"+r.version+"-full.jsonl"))
+	data := r.recordedRollout(t)
 	if !whole {
 		data, _, _ = bytes.Cut(data, []byte("\n"))
 	}
+	r.putRollout(t, id, data)
+}
+
+func (r *recording) recordedRollout(t *testing.T) []byte {
+	t.Helper()
+	return read(t, filepath.Join("testdata", "rollouts", "codex-"+r.version+"-full.jsonl"))
+}
+
+func (r *recording) putRollout(t *testing.T, id string, data []byte) {
+	t.Helper()
 	data = bytes.ReplaceAll(data, []byte(r.id), []byte(id))
 	dir := filepath.Join(r.Home, ".codex", "sessions", "2026", "11", "30")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -238,6 +249,86 @@ func TestRecordedMissing(t *testing.T) {
 	eachRecording(t, func(t *testing.T, r *recording) {
 		r.playing(t, "missing").openError("01a22d05-0000-4582-8c37-a1c080809b60", runtime.KindMissing)
 	})
+}
+
+// The turn of the recording "tools" says two things with a tool between them. What the rollout has of it is what a live turn showed:
+// its frames and its rollout were recorded together.
+func TestRecordedAdoption(t *testing.T) {
+	eachRecording(t, func(t *testing.T, r *recording) {
+		if r.agent != "codex" {
+			t.Skip("only Codex records how a turn ended")
+		}
+		data := r.recordedRollout(t)
+		r.putRollout(t, r.id, upTo(data, `"UserMessage"`, 3))
+		l := r.playing(t, "tools")
+		if h := l.open(r.id).History; h.UserTurns != 3 || *h.LastReply != "" || h.Newest[2].Completed {
+			t.Errorf("begun: %+v", h)
+		}
+		live := l.good("run").answer()
+		l.end()
+		r.putRollout(t, r.id, upTo(data, `"task_complete"`, 3))
+		h := r.playing(t, "tools").open(r.id).History
+		if h.UserTurns != 3 || !h.Newest[2].Completed || h.LastReply == nil || *h.LastReply != live {
+			t.Errorf("%+v, last reply %q, live %q", h, *h.LastReply, live)
+		}
+		if !strings.HasPrefix(live, "I will run it now.Tool said:") {
+			t.Errorf("live %q: not two messages", live)
+		}
+	})
+}
+
+// Where a build does not say of a message where it comes from, its form tells: these are Codex's own, as they were recorded, and some
+// of a person who speaks of them.
+func TestUnlabelledRollout(t *testing.T) {
+	r := newRecording(t, "codex", "0.171.0")
+	meta, _, _ := bytes.Cut(r.recordedRollout(t), []byte("\n"))
+	data := append(meta, '\n')
+	for _, text := range []string{
+		"# AGENTS.md instructions for /home/person/project\n\n<INSTRUCTIONS>\n# Rules\nBe nice.\n\n</INSTRUCTIONS>",
+		"<environment_context>\n  <cwd>/home/person/project</cwd>\n  <shell>bash</shell>\n</environment_context>",
+		"What is <environment_context>?",
+		"<turn_aborted>\nThe user interrupted the previous turn on purpose.\n</turn_aborted>",
+		"<turn_aborted> stood in the log, what is it?",
+	} {
+		line, err := json.Marshal(map[string]any{"type": "response_item", "payload": map[string]any{
+			"type": "message", "role": "user", "content": []any{map[string]any{"type": "input_text", "text": text}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = append(append(data, line...), '\n')
+	}
+	r.putRollout(t, r.id, data)
+	h := r.playing(t, "load").open(r.id).History
+	if h.UserTurns != 2 || h.Newest[0].Words != runtime.FingerprintOf("What is <environment_context>?") {
+		t.Errorf("history %+v, want the person's two turns", h)
+	}
+}
+
+// What Claude writes into a conversation that was interrupted is no turn of the user's.
+func TestRecordedInterruption(t *testing.T) {
+	for _, version := range []string{"2.1.210", "2.1.332"} {
+		r := newRecording(t, "claude", version)
+		h := r.playing(t, "failures").open(r.id).History
+		if n := len(h.Newest); n == 0 || h.Newest[n-1].Words != runtime.FingerprintOf("ASK touch never.txt") {
+			t.Errorf("%s: the newest of %d turns is another one", version, n)
+		}
+	}
+}
+
+// upTo is data up to the nth line that has the text.
+func upTo(data []byte, text string, nth int) []byte {
+	var kept []byte
+	for line := range bytes.Lines(data) {
+		kept = append(kept, line...)
+		if bytes.Contains(line, []byte(text)) {
+			nth--
+		}
+		if nth == 0 {
+			break
+		}
+	}
+	return kept
 }
 
 // A history that is shortened is said so, and is no failure.

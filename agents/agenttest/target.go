@@ -43,6 +43,7 @@ type Script struct {
 	Streamed string // joined, they are this
 	Think    string // is answered after a thought
 	Thought  string // which is this
+	Steps    string // is answered by several messages with a tool between them
 	Tool     string // uses a tool that asks nothing
 	ToolSays string // is in its output, or in the answer; "": not looked at
 
@@ -79,6 +80,13 @@ type Store struct {
 	Swap func(t testing.TB, p Place, id string) *Reach
 	// Swapped is what must come of it.
 	Swapped Swapped
+	// File is where the provider keeps the conversation; "" while there is none.
+	File func(p Place, id string) string
+	// Ended stands in the file once for each turn that came to its normal end, and Ends says that a load tells of it too.
+	Ended string
+	Ends  bool
+	// Late says that the file may get the words of a prompt a moment after they count as accepted.
+	Late bool
 }
 
 // Swapped is what a swapped id must lead to.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +30,9 @@ func Codex(version string) Target {
 			Remove:  func(t testing.TB, p Place, id string) { t.Helper(); remove(t, Rollout(t, p, id)) },
 			Empty:   func(t testing.TB, p Place, id string) *Reach { t.Helper(); CutRollout(t, p, id); return nil },
 			Swap:    func(t testing.TB, p Place, id string) *Reach { t.Helper(); swapRollout(t, p, id); return nil },
+			File:    rolloutFile,
+			Ended:   `"type":"task_complete"`,
+			Ends:    true,
 		},
 	}
 }
@@ -42,9 +46,12 @@ func Claude(version string) Target {
 		Script: modelScript(),
 		Store: Store{
 			Unknown: otherID,
-			Remove:  func(t testing.TB, p Place, id string) { t.Helper(); remove(t, claudeFile(t, p, id)) },
+			Remove:  func(t testing.TB, p Place, id string) { t.Helper(); remove(t, claudeSession(t, p, id)) },
 			Swap:    func(t testing.TB, p Place, id string) *Reach { t.Helper(); swapClaude(t, p, id); return nil },
 			Swapped: SwapListed,
+			File:    claudeFile,
+			Ended:   `"stop_reason":"end_turn"`,
+			Late:    true,
 		},
 	}
 }
@@ -81,7 +88,8 @@ func modelScript() Script {
 		Ask: ask, Knows: "CODEWORD=ZEBRA",
 		Stream: "STREAM 5", Streamed: "chunk 1 chunk 2 chunk 3 chunk 4 chunk 5 ",
 		Think: "THINK a thought\nSAY done", Thought: "a thought",
-		Tool: "RUN echo from-the-tool", ToolSays: "from-the-tool",
+		Steps: "SAY I will run it now.\nTHINK a thought\nRUN ls /\nSAY That was all.",
+		Tool:  "RUN echo from-the-tool", ToolSays: "from-the-tool",
 		Permit:  func(file string) string { return "ASK touch " + file + " && echo made" },
 		Makes:   true,
 		Allowed: "made",
@@ -112,6 +120,7 @@ func Sim(faults ...string) Target {
 			Ask: ask, Knows: "ZEBRA",
 			Stream: "CHUNKS 5 10", Streamed: strings.Repeat("xxxxxxxxx\n", 5),
 			Think: "THINK a thought", Thought: "a thought",
+			Steps:   "In steps",
 			Tool:    "TOOLS 1",
 			Permit:  func(string) string { return "PERM execute" },
 			Allowed: "permission: allow_once",
@@ -123,7 +132,7 @@ func Sim(faults ...string) Target {
 			Unknown: otherID,
 			Remove: func(t testing.TB, p Place, id string) {
 				t.Helper()
-				remove(t, filepath.Join(simHome(p), "sessions", id+".jsonl"))
+				remove(t, simFile(p, id))
 			},
 			Empty: func(t testing.TB, p Place, _ string) *Reach {
 				t.Helper()
@@ -135,14 +144,23 @@ func Sim(faults ...string) Target {
 				r := simAt(t, p, append(faults, "load-other-id="+otherID)...)
 				return &r
 			},
+			File:  simFile,
+			Ended: `"stop":"end_turn"`,
+			Ends:  slices.Contains(faults, "keeps-ends"),
 		},
 	}
 }
 
 func simHome(p Place) string { return filepath.Join(p.Home, "sim") }
 
-// simScript has the one answer that the scripted agent does not know by itself.
+func simFile(p Place, id string) string {
+	return filepath.Join(simHome(p), "sessions", id+".jsonl")
+}
+
+// simScript has the answers that the scripted agent does not know by itself.
 const simScript = `<WhenPrompt template="Count slowly"><Say>one</Say><Wait ms={600000} /></WhenPrompt>
+
+<WhenPrompt template="In steps"><Say>I will run it now. </Say><ToolCall kind="read" title="Read it" /><Say>That was all.</Say></WhenPrompt>
 `
 
 func simAt(t testing.TB, p Place, faults ...string) Reach {

@@ -31,10 +31,15 @@ const (
 // as one; else it does nothing. It must be called first of all in main, and in
 // TestMain, before anything that costs time or touches file descriptors.
 func GuardianMain() {
-	if len(os.Args) < 2 || os.Args[1] != guardianCommand {
+	if len(os.Args) < 2 {
 		return
 	}
-	os.Exit(guard(os.Args[2:]))
+	switch os.Args[1] {
+	case guardianCommand:
+		os.Exit(guard(os.Args[2:], nil))
+	case windowCommand:
+		os.Exit(guardWindow(os.Args[2:]))
+	}
 }
 
 // phase is how far the ladder has been climbed; it never goes back.
@@ -53,12 +58,16 @@ type guardian struct {
 	ended  chan syscall.WaitStatus // the program's
 	none   chan struct{}           // closed when no descendant is left
 	asked  chan phase
+
+	window *window // the terminal that the program has; nil: none
+	stops  chan syscall.Signal
+	resume chan struct{}
 }
 
-// guard runs the program and returns the exit code: the program's own, 128 + n when
+// guard runs the program, on the terminal w if it is not nil, and returns the exit code: the program's own, 128 + n when
 // a signal ended it.
-func guard(args []string) int {
-	g := &guardian{ended: make(chan syscall.WaitStatus, 1), none: make(chan struct{}), asked: make(chan phase, 8)}
+func guard(args []string, w *window) int {
+	g := &guardian{ended: make(chan syscall.WaitStatus, 1), none: make(chan struct{}), asked: make(chan phase, 8), window: w}
 	path, argv, err := g.parse(args)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "xmd:", err)
@@ -75,11 +84,22 @@ func guard(args []string) int {
 		}
 	}()
 	adoptOrphans()
+	attr := programAttr()
+	if w != nil {
+		attr = w.attr(attr)
+		g.stops, g.resume = make(chan syscall.Signal, 1), make(chan struct{}, 1)
+	}
 	g.leader, err = syscall.ForkExec(path, argv, &syscall.ProcAttr{
-		Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: programAttr(),
+		Env: os.Environ(), Files: []uintptr{0, 1, 2}, Sys: attr,
 	})
 	dropStreams()
+	if w != nil {
+		w.began()
+	}
 	if err != nil {
+		if w != nil {
+			w.restore(0, false)
+		}
 		var errno syscall.Errno
 		_ = errors.As(err, &errno)
 		report(saidFailed, uint64(errno))
@@ -88,7 +108,11 @@ func guard(args []string) int {
 	report(saidStarted, uint64(g.leader))
 	go g.reap()
 	go g.listen()
-	return exitOf(g.climb()).Code
+	exit := exitOf(g.climb())
+	if w != nil {
+		w.restore(g.leader, exit.Signal != 0)
+	}
+	return exit.Code
 }
 
 // parse reads the arguments that launch gives, and makes sure that the program
@@ -134,11 +158,19 @@ func report(kind byte, n uint64) {
 // reap collects every child and adopted orphan until none is left.
 func (g *guardian) reap() {
 	defer close(g.none)
+	how := 0
+	if g.window != nil {
+		how = syscall.WUNTRACED
+	}
 	for {
 		var s syscall.WaitStatus
-		pid, err := syscall.Wait4(-1, &s, 0, nil)
+		pid, err := syscall.Wait4(-1, &s, how, nil)
 		switch {
 		case err == syscall.EINTR:
+		case err == nil && s.Stopped():
+			if pid == g.leader {
+				g.stops <- s.StopSignal()
+			}
 		case err != nil: // no children: whoever is left is out of reach, or nobody is
 			for !groupGone(g.leader) {
 				time.Sleep(killEvery)
@@ -158,6 +190,8 @@ func (g *guardian) listen() {
 		case err != nil:
 			g.asked <- waiting
 			return
+		case command == askContinue && g.window != nil:
+			g.resume <- struct{}{}
 		case command == askQuit:
 			g.asked <- waiting
 		case command == askKill:
@@ -208,8 +242,15 @@ func (g *guardian) climb() (status syscall.WaitStatus) {
 	enter := func(p phase) {
 		at = p
 		switch p {
+		case waiting:
+			if g.window != nil {
+				g.window.ending(g.leader)
+			}
 		case terminating:
 			signalTree(g.leader, syscall.SIGTERM)
+			if g.window != nil { // what is stopped obeys only then
+				signalTree(g.leader, syscall.SIGCONT)
+			}
 		case killing:
 			signalTree(g.leader, syscall.SIGKILL)
 			next = time.After(killEvery) // what was born meanwhile
@@ -232,6 +273,13 @@ func (g *guardian) climb() (status syscall.WaitStatus) {
 			if p > at {
 				enter(p)
 			}
+		case sig := <-g.stops:
+			if at == running { // else its end is near anyway
+				g.window.takeBack(g.leader)
+				report(saidStopped, uint64(sig))
+			}
+		case <-g.resume:
+			g.window.hand(g.leader)
 		case <-next:
 			enter(min(at+1, killing))
 		case <-g.none:

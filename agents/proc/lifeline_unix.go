@@ -22,12 +22,14 @@ import (
 // What goes over the lifeline. To the guardian: single bytes, askHold with a file
 // beside it. From the guardian: reports, one byte and a number.
 const (
-	askHold = 'H'
+	askHold     = 'H'
+	askContinue = 'C' // the program, which was stopped, may have the terminal
 
 	saidStarted = 'S' // the program runs; its process id
 	saidFailed  = 'F' // it could not be started; the errno
 	saidHeld    = 'h' // a file was taken
 	saidNotHeld = 'n' // it was not; the errno
+	saidStopped = 'T' // it was stopped; the signal
 	saidExited  = 'X' // the program has ended; its wait status
 
 	reportSize = 9
@@ -44,6 +46,7 @@ type guarded struct {
 	gone   chan struct{} // the program has ended; status is known if told
 	told   bool          // status was reported; readable after gone
 	status unix.WaitStatus
+	stops  chan syscall.Signal // what stopped the program, at a terminal; nobody else looks at it
 
 	mu    sync.Mutex
 	acks  []chan error // of files on their way, oldest first
@@ -53,18 +56,23 @@ type guarded struct {
 // launch starts the guardian with the program's streams, and waits until the program
 // runs.
 func launch(ctx context.Context, o Options, path string, std [3]*os.File) (backend, error) {
+	args := []string{"xmd", guardianCommand, o.EOFWait.String(), o.TermWait.String(), strconv.Itoa(len(o.Locks)), path, "--"}
+	return guarding(ctx, o, args, std, &syscall.SysProcAttr{Setsid: true})
+}
+
+// guarding starts a guardian with args and the program's own behind them.
+func guarding(ctx context.Context, o Options, args []string, std [3]*os.File, attr *syscall.SysProcAttr) (*guarded, error) {
 	mine, theirs, err := socketPair()
 	if err != nil {
 		return nil, fmt.Errorf("lifeline: %w", err)
 	}
 	defer theirs.Close()
-	args := []string{"xmd", guardianCommand, o.EOFWait.String(), o.TermWait.String(), strconv.Itoa(len(o.Locks)), path, "--"}
-	g := &guarded{life: mine, read: make(chan struct{}), gone: make(chan struct{})}
+	g := &guarded{life: mine, read: make(chan struct{}), gone: make(chan struct{}), stops: make(chan syscall.Signal, 1)}
 	g.cmd = &exec.Cmd{
 		Path: self(), Args: append(args, o.Argv...), Env: append([]string{}, o.Env...), Dir: o.Dir,
 		Stdin: std[0], Stdout: std[1], Stderr: std[2],
 		ExtraFiles:  append([]*os.File{theirs}, o.Locks...),
-		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		SysProcAttr: attr,
 	}
 	if err := g.cmd.Start(); err != nil {
 		mine.Close()
@@ -172,6 +180,11 @@ func (g *guarded) listen() {
 			g.acknowledge(nil)
 		case saidNotHeld:
 			g.acknowledge(syscall.Errno(n))
+		case saidStopped:
+			select {
+			case g.stops <- syscall.Signal(n):
+			default: // it is known already
+			}
 		case saidExited:
 			g.status, g.told = unix.WaitStatus(n), true
 			close(g.gone)

@@ -49,6 +49,9 @@ type Options struct {
 	StderrCopy io.Writer
 	// Name is what errors call the program; "" means Argv[0].
 	Name string
+	// Remove is a folder that the guardian of Terminal.Run removes when nothing of the
+	// program is left, whether or not xmd still lives; "" is none.
+	Remove string
 }
 
 // Exit is how a program ended.

@@ -42,6 +42,9 @@ func signalTree(_ int, s syscall.Signal) {
 	}
 }
 
+// belowHere lists the descendants of this process.
+func belowHere() []int { return below(os.Getpid()) }
+
 // below lists the descendants of a process, parents first.
 func below(root int) []int {
 	list, ok := children(root)

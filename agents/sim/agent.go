@@ -33,7 +33,8 @@ type agent struct {
 	exit chan int      // the first code sent ends the process
 	gone chan struct{} // closed when stdout failed
 
-	turns sync.WaitGroup // goroutines of turns; joined only through begun
+	turns   sync.WaitGroup // goroutines of turns; joined only through begun
+	prompts int            // session/prompt calls so far; the reader's alone
 
 	mu       sync.Mutex
 	closing  bool // no more turns begin
@@ -139,6 +140,13 @@ func (a *agent) quit(code int) {
 func (a *agent) crashAt(point string) {
 	if a.faults.is("crash", point) {
 		a.quit(crashCode)
+	}
+}
+
+// crashIn is crashAt for the nth prompt of the process.
+func (a *agent) crashIn(nth int, point string) {
+	if !a.faults.on("crash-turn") || nth == a.faults.number("crash-turn", 2) {
+		a.crashAt(point)
 	}
 }
 

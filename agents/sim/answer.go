@@ -18,13 +18,19 @@ func (t *turn) builtIn() error {
 	t.session.mu.Lock()
 	heard := slices.Clone(t.session.heard)
 	t.session.mu.Unlock()
-	if question := codewordQuestion(t.words); question != "" {
-		if word := codeword(heard, question); word != "" {
-			return t.say("The codeword is "+word+".", 0)
-		}
-		return t.say("I know no codeword.", 0)
+	return t.say(plainAnswer(heard, t.words), 0)
+}
+
+// plainAnswer is the answer to words that are no command: the codeword that is asked for, else an echo.
+func plainAnswer(heard []string, words string) string {
+	question := codewordQuestion(words)
+	if question == "" {
+		return fmt.Sprintf("turn %d: %s", len(heard)+1, words)
 	}
-	return t.say(fmt.Sprintf("turn %d: %s", len(heard)+1, t.words), 0)
+	if word := codeword(heard, question); word != "" {
+		return "The codeword is " + word + "."
+	}
+	return "I know no codeword."
 }
 
 // command is one of the built-in prompt commands.

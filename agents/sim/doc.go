@@ -78,6 +78,20 @@
 // session/list shows the last used first, 50 to a page. Modes are ask, the first, and auto, in which nothing asks.
 // Prompts of one session wait for each other; session/cancel ends the running one and those behind it.
 //
+// How each turn ended is kept too, but a replay does not tell, as those of most agents do not. With the fault keeps-ends
+// the last update that is replayed of a turn that came to its normal end has "_meta":{"completed":true}, as some agents
+// record it in their own way. After a crash the next process shows, by the point of the crash:
+//
+//	prompt        nothing of the turn
+//	stored        its words
+//	mid-turn      its words; a message that was not complete is lost
+//	said          its words and the whole answer, without an end
+//	ended         the same with its end; the client was told of none
+//	after-answer  the same; the client was told
+//
+// crash-turn=N lets the prompts before the Nth of the process pass. Where a history was shortened, compacted shows a
+// summary alone and compact-keep=N the newest turns behind it.
+//
 // # Exit codes
 //
 // 0 at the end of stdin, 2 for wrong flags, faults or scripts, 7 for the fault crash, 143 when the context ends;

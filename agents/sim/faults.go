@@ -33,7 +33,10 @@ const (
 )
 
 var missingShapes = []string{"resource", "codex", "gemini", "gemini-empty", "copilot", "grok", "opencode"}
-var crashPoints = []string{"start", "initialize", "new", "load", "prompt", "mid-turn", "after-answer"}
+
+// crashPoints in the order in which they are passed. Those of a turn: before the words are kept; when they are, and nothing is said;
+// after the first piece; when the whole answer is kept; when its end is kept too, and not told; after its result.
+var crashPoints = []string{"start", "initialize", "new", "load", "prompt", "stored", "mid-turn", "said", "ended", "after-answer"}
 var childOptions = []string{"plain", "setsid", "stdout", "stubborn"}
 
 // faultTable is every fault there is; `xmd sim --help` prints it.
@@ -62,6 +65,8 @@ var faultTable = []fault{
 	{"empty-history", noValue, nil, "the load succeeds, replays nothing and remembers nothing"},
 	{"short-history", count, nil, "the load replays and remembers only the oldest N turns (default 1)"},
 	{"compacted", noValue, nil, "the load replays one turn that sums up the others"},
+	{"compact-keep", count, nil, "the load replays one turn that sums up the others, and the newest N turns (default 1)"},
+	{"keeps-ends", noValue, nil, "the load marks the last update of each turn that came to its normal end with _meta.completed"},
 	{"amnesia", noValue, nil, "the load replays everything and remembers nothing"},
 	{"cwd-bound", noValue, nil, "a load from another directory finds nothing"},
 	{"replay-after-answer", count, nil, "only the first replayed update comes before the load's answer, the rest after it, N milliseconds later (default 0)"},
@@ -87,6 +92,7 @@ var faultTable = []fault{
 	{"system-error", noValue, nil, "a session_info_update before the result says systemError"},
 	{"error-code-string", noValue, nil, "error codes are strings"},
 	{"stop-reason", required, nil, "every turn that ends well ends with this stop reason"},
+	{"turn-id", text, nil, "the result of a prompt states its session's id in _meta.sessionId, or this one"},
 	{"silence", oneOf, []string{"start", "mid"}, "a turn falls silent and never ends (mid: after its first chunk)"},
 	{"cancel-ignored", noValue, nil, "session/cancel changes nothing"},
 	{"cancel-hangs", noValue, nil, "a cancelled turn is never answered"},
@@ -104,9 +110,14 @@ var faultTable = []fault{
 	{"id-as-string", noValue, nil, "answers repeat a numeric request id as a string"},
 	// Processes.
 	{"crash", oneOf, crashPoints, "the process ends at once there, with code 7"},
+	{"crash-turn", count, nil, "of prompts, crash strikes only the Nth of the process (default 2)"},
 	{"ignore-eof", noValue, nil, "the end of stdin changes nothing"},
 	{"ignore-term", noValue, nil, "SIGTERM, and the end of the context, change nothing"},
 	{"grandchild", manyOf, childOptions, "starts a process that stays: in its own session (setsid), holding stdout, ignoring TERM and HUP (stubborn)"},
+	// A person's own interface, xmd sim --native; the faults lock and grandchild are its own too.
+	{"native-exit", count, nil, "the native interface ends with this code (default 1)"},
+	{"native-raw", noValue, nil, "the native interface leaves the terminal in another mode than it found it in"},
+	{"native-deaf", noValue, nil, "the native interface ignores SIGTERM and SIGHUP"},
 }
 
 // faults is what is in force: name to value. The zero value is a well-behaved agent. Read-only after parsing.

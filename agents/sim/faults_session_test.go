@@ -237,6 +237,46 @@ var sessionFaults = map[string]func(*testing.T){
 		}
 		c.says(id, question, "The codeword is ZEBRA.")
 	},
+	"compact-keep": func(t *testing.T) {
+		home, id := history(t)
+		for spec, want := range map[string]string{"compact-keep": "2 turns", "compact-keep=2": "1 turns", "compact-keep=0": "3 turns"} {
+			_, replayed := start(t, home, spec).loaded(id)
+			users := strings.Count(kinds(replayed), "user_message_chunk")
+			summed := int(want[0] - '0')
+			if !strings.Contains(replayed[0].text(), want) || users != 1+3-summed {
+				t.Errorf("%s: %d user turns, replayed\n%s", spec, users, kinds(replayed))
+			}
+		}
+		c := start(t, home, "compact-keep")
+		c.loaded(id)
+		c.says(id, question, "The codeword is ZEBRA.")
+	},
+	"keeps-ends": func(t *testing.T) {
+		home := t.TempDir()
+		c := start(t, home)
+		id := c.session()
+		c.says(id, "x", "turn 1: x")
+		c.fails("session/prompt", words(id, "FAIL -32603 no"), -32603)
+		c.prompt(id, "TOOLS 1")
+		c.close()
+		_, replayed := start(t, home, "keeps-ends", "no-commands").loaded(id)
+		ends := ""
+		for _, u := range replayed {
+			ends += fmt.Sprintf("%.1s", u.Kind)
+			if u.Meta["completed"] == true {
+				ends += "!"
+			}
+		}
+		if ends != "ua!uutta!" {
+			t.Errorf("the ends are at %s:\n%s", ends, kinds(replayed))
+		}
+		_, replayed = start(t, home).loaded(id)
+		for _, u := range replayed {
+			if u.Meta != nil {
+				t.Errorf("without the fault there is %v", u.Meta)
+			}
+		}
+	},
 	"amnesia": func(t *testing.T) {
 		home, id := history(t)
 		c := start(t, home, "amnesia")

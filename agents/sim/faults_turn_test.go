@@ -281,10 +281,44 @@ var turnFaults = map[string]func(*testing.T){
 	"crash": func(t *testing.T) {
 		home, id := history(t)
 		for point, want := range map[string]string{
-			"start": "", "initialize": "", "new": "i", "load": "i", "prompt": "in", "mid-turn": "inu", "after-answer": "inup",
+			"start": "", "initialize": "", "new": "i", "load": "i", "prompt": "in", "stored": "in",
+			"mid-turn": "inu", "said": "inu", "ended": "inu", "after-answer": "inup",
 		} {
 			if got := crashing(t, home, id, point); got != want {
 				t.Errorf("crash=%s came after %q, want %q", point, got, want)
+			}
+		}
+		for point, want := range map[string]string{
+			"prompt": "", "stored": "u", "mid-turn": "u", "said": "ua", "ended": "ua!", "after-answer": "ua!",
+		} {
+			if got := left(t, point); got != want {
+				t.Errorf("crash=%s left %q, want %q", point, got, want)
+			}
+		}
+	},
+	"crash-turn": func(t *testing.T) {
+		for spec, last := range map[string]int{"crash-turn": 2, "crash-turn=3": 3} {
+			c := start(t, t.TempDir(), "crash=prompt", spec)
+			id := c.session()
+			for n := 1; n < last; n++ {
+				c.says(id, "x", fmt.Sprintf("turn %d: x", n))
+			}
+			c.send("session/prompt", words(id, "x"))
+			if code := c.ended(); code != crashCode {
+				t.Errorf("%s: code %d", spec, code)
+			}
+		}
+	},
+	"turn-id": func(t *testing.T) {
+		for spec, want := range map[string]string{"turn-id": "", "turn-id=abc": "abc"} {
+			c := start(t, t.TempDir(), spec)
+			id := c.session()
+			if want == "" {
+				want = id
+			}
+			meta, _ := c.must("session/prompt", words(id, "x"))["_meta"].(map[string]any)
+			if meta["sessionId"] != want {
+				t.Errorf("%s: stated %v, want %s", spec, meta["sessionId"], want)
 			}
 		}
 	},

@@ -167,7 +167,9 @@ func (a *agent) distort(items []item, id string) ([]item, *rpcError) {
 		}
 		return kept, nil
 	case a.faults.on("compacted"):
-		return compact(items), nil
+		return compact(items, 0), nil
+	case a.faults.on("compact-keep"):
+		return compact(items, a.faults.number("compact-keep", 1)), nil
 	}
 	return items, nil
 }
@@ -190,18 +192,26 @@ func (a *agent) otherSession(id string) ([]item, *rpcError) {
 	return nil, &rpcError{Code: -32603, Message: "Internal error", Data: object{"details": "the fault other-history needs a second session"}}
 }
 
-// compact replaces all turns by one user turn that sums them up; it holds their words, as a model's summary would.
-func compact(items []item) []item {
-	summary, turns := "", 0
+// compact replaces all turns but the newest by one user turn that sums them up; it holds their words, as a model's summary would.
+func compact(items []item, keep int) []item {
+	last := 0
 	for _, it := range items {
-		if it.Type == "user" {
+		last = max(last, it.Turn)
+	}
+	summary, turns := "", 0
+	var kept []item
+	for _, it := range items {
+		switch {
+		case it.Turn > last-keep:
+			kept = append(kept, it)
+		case it.Type == "user":
 			turns++
 			summary += "\n- " + title(blocksText(it.Content))
 		}
 	}
 	words := fmt.Sprintf("This conversation goes on from an earlier one of %d turns. What was asked:%s", turns, summary)
 	block := json.RawMessage(encode(textBlock(words)))
-	return []item{items[0], {Type: "user", Turn: 1, MessageID: "summary", Content: []json.RawMessage{block}}}
+	return append([]item{items[0], {Type: "user", Turn: 1, MessageID: "summary", Content: []json.RawMessage{block}}}, kept...)
 }
 
 // loadResult is the answer to a load. A good agent's states no id: it has only the one it was asked for.
@@ -234,12 +244,14 @@ func (a *agent) loadResult(s *session, items []item) object {
 func (a *agent) replay(items []item) []json.RawMessage {
 	var updates []json.RawMessage
 	add := func(update any) { updates = append(updates, encode(update)) }
+	began := 0 // the turn of the newest user item
 	if a.faults.on("noise-chunk") {
 		add(a.noise())
 	}
 	for _, it := range items {
 		switch it.Type {
 		case "user":
+			began = it.Turn
 			for _, block := range it.Content {
 				add(a.chunk("user_message_chunk", it.MessageID, block))
 			}
@@ -249,9 +261,23 @@ func (a *agent) replay(items []item) []json.RawMessage {
 			add(a.chunk("agent_thought_chunk", it.MessageID, textBlock(it.Text)))
 		case "tool", "plan":
 			add(it.Update)
+		case "end":
+			if n := len(updates) - 1; n >= 0 && it.Turn == began && it.Stop == "end_turn" && a.faults.on("keeps-ends") {
+				updates[n] = withMark(updates[n])
+			}
 		}
 	}
 	return updates
+}
+
+// withMark says in an update that its turn came to its normal end.
+func withMark(update json.RawMessage) json.RawMessage {
+	var members object
+	if json.Unmarshal(update, &members) != nil {
+		return update
+	}
+	members["_meta"] = object{"completed": true}
+	return encode(members)
 }
 
 // chunk is one message update.

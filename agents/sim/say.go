@@ -41,7 +41,7 @@ var chunkKinds = map[string]string{"agent": "message_chunk", "thought": "thought
 
 // afterFirst is the place of the faults that strike once something was said.
 func (t *turn) afterFirst() error {
-	t.agent.crashAt("mid-turn")
+	t.crashAt("mid-turn")
 	if t.agent.faults.is("silence", "mid") {
 		return t.hang()
 	}

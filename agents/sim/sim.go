@@ -29,6 +29,9 @@ type options struct {
 // it. stdin is read by a goroutine that outlives Main if ctx ends first, so the caller closes stdin or exits then.
 // Main never exits the process and closes none of its streams.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+	if len(args) > 0 && args[0] == nativeFlag {
+		return nativeMain(ctx, args[1:], stdin, stdout, stderr, getenv)
+	}
 	opts, done, code := parseArgs(ctx, args, stdout, stderr, getenv)
 	if done {
 		return code

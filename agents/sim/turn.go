@@ -14,6 +14,7 @@ type turn struct {
 	session *session
 	ctx     context.Context // ends with session/cancel, with errCancelled as the cause
 	request request
+	nth     int // of the prompts of the process, from 1
 
 	number int
 	blocks []json.RawMessage
@@ -37,7 +38,8 @@ func (e endTurn) Error() string { return "the turn ends: " + e.reason }
 
 // prompt is session/prompt. Prompts of one session wait for each other.
 func (a *agent) prompt(r request) {
-	a.crashAt("prompt")
+	a.prompts++
+	a.crashIn(a.prompts, "prompt")
 	var p struct {
 		Prompt []json.RawMessage `json:"prompt"`
 	}
@@ -58,7 +60,7 @@ func (a *agent) prompt(r request) {
 	if !a.begun() {
 		return
 	}
-	t := &turn{agent: a, session: s, request: r, blocks: p.Prompt, words: blocksText(p.Prompt)}
+	t := &turn{agent: a, session: s, request: r, nth: a.prompts, blocks: p.Prompt, words: blocksText(p.Prompt)}
 	ctx, cancel := context.WithCancelCause(a.ctx)
 	t.ctx = ctx
 	done := make(chan struct{})
@@ -85,9 +87,13 @@ func (a *agent) prompt(r request) {
 func (t *turn) run() {
 	err := t.begin()
 	if err == nil {
+		t.crashAt("stored")
 		err = t.reply()
 	}
 	t.closeMessage()
+	if err == nil {
+		t.crashAt("said")
+	}
 	if cause := context.Cause(t.ctx); errors.Is(cause, errGone) || cause != nil && t.agent.ctx.Err() != nil {
 		return // nobody is there to be answered
 	}
@@ -96,6 +102,8 @@ func (t *turn) run() {
 	t.session.mu.Unlock()
 	t.finish(err)
 }
+
+func (t *turn) crashAt(point string) { t.agent.crashIn(t.nth, point) }
 
 // begin records the words: from here on they are in the history.
 func (t *turn) begin() error {
@@ -140,7 +148,7 @@ func (t *turn) reply() error {
 	}
 	if err == nil {
 		t.closeMessage()
-		t.agent.crashAt("mid-turn") // nothing was said: this is the last point inside the turn
+		t.crashAt("mid-turn") // nothing was said: this is the last point inside the turn
 	}
 	if failure := t.agent.faults.failure("late-error", rpcError{Code: -32603, Message: "Internal error", Data: object{"details": "the simulated model failed"}}); err == nil && failure != nil {
 		return failure
@@ -168,8 +176,9 @@ func (t *turn) finish(err error) {
 		failure, stop = internal(err), "error"
 	}
 	if t.number > 0 {
-		t.remember(stop)
+		t.remember(t.endAs(stop))
 	}
+	t.crashAt("ended")
 	if t.agent.faults.on("junk") {
 		t.agent.junk()
 	}
@@ -181,8 +190,16 @@ func (t *turn) finish(err error) {
 	} else {
 		t.agent.conn.reply(t.request.id, t.result(stop), nil)
 	}
-	t.agent.crashAt("after-answer")
+	t.crashAt("after-answer")
 	t.lateUpdate()
+}
+
+// endAs is the end that is kept: an agent that dresses a failure up as a normal end knows better.
+func (t *turn) endAs(stop string) string {
+	if t.agent.faults.on("error-as-end-turn") || t.agent.faults.on("system-error") {
+		return "error"
+	}
+	return stop
 }
 
 // remember makes the turn part of what the session knows, and writes its end.
@@ -198,10 +215,15 @@ func (t *turn) result(stop string) object {
 	if !t.agent.faults.on("error-as-end-turn") {
 		result["usage"] = t.tokens()
 	}
+	meta := object{}
+	if t.agent.faults.on("turn-id") {
+		meta["sessionId"] = t.agent.faults.text("turn-id", t.session.id)
+		result["_meta"] = meta
+	}
 	if t.agent.faults.on("big-result") {
-		result["_meta"] = object{"padding": ""}
+		meta["padding"], result["_meta"] = "", meta
 		line := encode(object{"jsonrpc": "2.0", "id": t.request.id, "result": result})
-		result["_meta"] = object{"padding": strings.Repeat("x", max(0, t.agent.faults.number("big-result", 0)-len(line)+1))}
+		meta["padding"] = strings.Repeat("x", max(0, t.agent.faults.number("big-result", 0)-len(line)+1))
 	}
 	return result
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"xmd/agents/proc"
 	"xmd/lang/diag"
 	"xmd/lang/expr"
 	"xmd/lang/plan"
@@ -99,6 +100,9 @@ func (p *program) person() *terminal {
 
 // linesOf reads lines until the input or ctx ends. A read cannot be taken back: its goroutine may wait for a line that nobody wants.
 func linesOf(ctx context.Context, in io.Reader) <-chan string {
+	if f, ok := in.(*os.File); ok {
+		in = proc.Input(f) // at a terminal it does not take what is typed for an agent's own interface
+	}
 	lines := make(chan string)
 	go func() {
 		defer close(lines)
@@ -190,15 +194,24 @@ func choiceNumber(text string) int {
 	return n
 }
 
+// confirm asks a question that yes or no answers.
+func (t *terminal) confirm(ctx context.Context, text string) (bool, error) {
+	t.one.Lock()
+	defer t.one.Unlock()
+	line, err := t.read(ctx, text)
+	return isYes(line), err
+}
+
+func isYes(line string) bool { return strings.EqualFold(line, "y") || strings.EqualFold(line, "yes") }
+
 // permit asks about one permission request of an agent.
 func (t *terminal) permit(ctx context.Context, agent, step string, req runtime.PermissionRequest) (bool, string) {
 	t.one.Lock()
 	defer t.one.Unlock()
-	line, err := t.read(ctx, question(agent, step, req))
-	switch {
+	switch line, err := t.read(ctx, question(agent, step, req)); {
 	case err != nil:
 		return false, "the question was not answered"
-	case strings.EqualFold(line, "y"), strings.EqualFold(line, "yes"):
+	case isYes(line):
 		return true, ""
 	}
 	return false, "answered no"

@@ -34,15 +34,15 @@ type call struct {
 // commands are all commands, in the order of --help.
 func commands() []*command {
 	return []*command{
-		runCommand(), checkCommand(), fmtCommand(), planCommand(), replCommand(), sessionsCommand(), agentsCommand(),
-		simCommand(), schemaCommand(), versionCommand(),
+		runCommand(), checkCommand(), fmtCommand(), planCommand(), replCommand(), resumeCommand(), replayCommand(), runsCommand(),
+		showCommand(), exportCommand(), sessionsCommand(), openCommand(), agentsCommand(), simCommand(), schemaCommand(), versionCommand(),
 	}
 }
 
 // notBuilt are commands that are planned and refused as such.
 var notBuilt = map[string]bool{
-	"runs": true, "show": true, "resume": true, "replay": true, "export": true, "open": true, "handoff": true,
-	"doctor": true, "test": true, "completion": true,
+	"handoff": true,
+	"doctor":  true, "test": true, "completion": true,
 }
 
 // run is xmd without os.Exit: it returns the exit code.

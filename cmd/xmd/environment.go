@@ -4,7 +4,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"xmd/runtime/event"
 )
 
 // program is one start of xmd with everything it may look at. Only this package reads flags and environment.
@@ -16,6 +19,8 @@ type program struct {
 	stderr *os.File
 
 	console *terminal // where a person is asked; made on first use
+	// recorder stands between a run and its journal; nil: nothing does. Tests kill the program there.
+	recorder func(event.Recorder) event.Recorder
 }
 
 // environment is KEY=value pairs, as os.Environ gives them.
@@ -56,11 +61,12 @@ func (e environment) xdg(name string, fallback ...string) string {
 	return filepath.Join(append([]string{e.home()}, fallback...)...)
 }
 
-// forChildren is the environment agents get: what xmd was started with, without xmd's own variables.
-func (e environment) forChildren() []string {
+// forChildren is the environment agents get: what xmd was started with, without xmd's own variables and the secrets of these names.
+func (e environment) forChildren(secrets ...string) []string {
 	out := make([]string, 0, len(e))
 	for _, kv := range e {
-		if !strings.HasPrefix(kv, "XMD_") {
+		name, _, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "XMD_") && !slices.Contains(secrets, name) {
 			out = append(out, kv)
 		}
 	}

@@ -18,13 +18,15 @@ import (
 type documentFiles struct {
 	root    string // the root document's folder
 	include []string
+	read    func(path string) ([]byte, error)
+	list    bool // folders may be looked through for suggestions
 }
 
 var _ plan.Files = documentFiles{}
 
 // filesOf are the files of a document by its name; stdin and REPL entries count as lying in xmd's own folder.
 func filesOf(name string, include []string) documentFiles {
-	return documentFiles{root: filepath.Dir(name), include: include}
+	return documentFiles{root: filepath.Dir(name), include: include, read: os.ReadFile, list: true}
 }
 
 // folders are where a component that from uses may lie, in the order in which they are looked at.
@@ -51,7 +53,7 @@ func (d documentFiles) Component(from, name string) (plan.SourceFile, bool, erro
 	for _, dir := range d.folders(from) {
 		for _, ext := range extensions {
 			path := filepath.Join(dir, rel+ext)
-			text, err := os.ReadFile(path)
+			text, err := d.read(path)
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -81,6 +83,9 @@ const maxComponents = 2000
 // Components lists the names of all component files that from can use.
 func (d documentFiles) Components(from string) []string {
 	var names []string
+	if !d.list {
+		return nil
+	}
 	for _, dir := range d.folders(from) {
 		_ = filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			if err != nil || len(names) >= maxComponents {
@@ -107,6 +112,6 @@ func (d documentFiles) Schema(from, path string) (plan.SourceFile, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(from), path)
 	}
-	text, err := os.ReadFile(path)
+	text, err := d.read(path)
 	return plan.SourceFile{Name: path, Text: string(text)}, plainError(err)
 }

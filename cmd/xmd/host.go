@@ -24,16 +24,18 @@ type host struct {
 
 // host works out where a command runs. It opens no store and starts nothing.
 func (p *program) host(c *call) (*host, error) {
-	dir := c.String("C")
-	if dir == "" {
-		dir = "."
-	}
+	return p.hostIn(c, first(c.String("C"), "."))
+}
+
+// hostIn is host for a given directory.
+func (p *program) hostIn(c *call, dir string) (*host, error) {
+	given := dir
 	dir, err := filepath.Abs(dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return nil, runtime.Errorf(runtime.KindUsage, "the run's directory %s cannot be used: %w", first(c.String("C"), "."), plainError(err))
+		return nil, runtime.Errorf(runtime.KindUsage, "the run's directory %s cannot be used: %w", given, plainError(err))
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, runtime.Errorf(runtime.KindUsage, "%s is no directory", dir)
@@ -42,15 +44,50 @@ func (p *program) host(c *call) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &host{env: p.env, dir: dir, config: cfg, stateDir: filepath.Join(p.env.stateHome(), "xmd")}
-	if s := first(c.String("state-dir"), p.env.get("XMD_STATE_DIR")); s != "" {
-		if h.stateDir, err = filepath.Abs(s); err != nil {
-			return nil, runtime.Errorf(runtime.KindUsage, "--state-dir: %w", err)
-		}
+	h := &host{env: p.env, dir: dir, config: cfg}
+	if h.stateDir, err = p.stateDir(c); err != nil {
+		return nil, err
 	}
 	h.agents = agents.New(agents.Options{Env: p.env, Config: cfg.custom(), Self: self(), Native: nativeProgram})
 	h.agent = first(c.String("agent"), p.env.get("XMD_AGENT"), cfg.Agent)
 	return h, nil
+}
+
+// stateDir is the folder of the store.
+func (p *program) stateDir(c *call) (string, error) {
+	dir := first(c.String("state-dir"), p.env.get("XMD_STATE_DIR"), filepath.Join(p.env.stateHome(), "xmd"))
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", runtime.Errorf(runtime.KindUsage, "--state-dir: %w", err)
+	}
+	return dir, nil
+}
+
+// openStore opens the state folder.
+func (p *program) openStore(ctx context.Context, c *call) (*store.Store, error) {
+	dir, err := p.stateDir(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.storeIn(ctx, store.Options{Dir: dir})
+}
+
+// readStore opens the state folder for reading alone.
+func (p *program) readStore(ctx context.Context, c *call) (*store.Store, error) {
+	dir, err := p.stateDir(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.storeIn(ctx, store.Options{Dir: dir, ReadOnly: true})
+}
+
+func (p *program) storeIn(ctx context.Context, o store.Options) (*store.Store, error) {
+	o.UserDir, o.BootID = filepath.Join(p.env.stateHome(), "xmd"), bootID()
+	s, err := store.Open(ctx, o)
+	if err != nil {
+		return nil, storeFailed(err)
+	}
+	return s, nil
 }
 
 // store opens the state folder.
@@ -59,7 +96,7 @@ func (h *host) store(ctx context.Context) (*store.Store, error) {
 	if err == nil {
 		return s, nil
 	}
-	return nil, runtime.Errorf(runtime.KindStore, "%w", err)
+	return nil, storeFailed(err)
 }
 
 // first is the first value that is not empty.

@@ -18,6 +18,7 @@ import (
 	"xmd/runtime"
 	"xmd/runtime/event"
 	"xmd/runtime/journal"
+	"xmd/runtime/secret"
 	"xmd/runtime/store"
 )
 
@@ -27,6 +28,7 @@ const closeLimit = 30 * time.Second
 // live is one run while it goes on.
 type live struct {
 	id      string
+	verb    string
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	store   *store.Store
@@ -34,9 +36,12 @@ type live struct {
 	journal *journal.Journal
 	stream  *event.Stream
 	output  *event.Output
+	digest  *event.DigestSink
 	runner  *runtime.Runner
 	watch   *observer
 	trace   *os.File
+	secrets *secret.Set
+	thrown  error // what ended the document
 }
 
 // job is what a run is to do: a checked document and what it was given.
@@ -44,12 +49,19 @@ type job struct {
 	plan       *plan.Plan
 	props, env map[string]any
 	answers    map[string]runtime.Answer
-	format     string // text, json, ndjson
+	settings   settings
+	secrets    *secret.Set // nil: none
+
+	// Of a run that goes on:
+	past   *journal.Past
+	settle map[string]runtime.Settling
+	retry  bool
+	edited []event.Source
 }
 
 // begin makes a run: its lock, its rows in the store, its event stream. On error nothing is left open.
 func (h *host) begin(ctx context.Context, p *program, c *call, j job) (_ *live, err error) {
-	l := &live{id: ulid.Make().String()}
+	l := &live{id: ulid.Make().String(), verb: c.verb}
 	l.ctx, l.cancel = context.WithCancelCause(ctx)
 	defer func() {
 		if err != nil {
@@ -66,34 +78,51 @@ func (h *host) begin(ctx context.Context, p *program, c *call, j job) (_ *live, 
 	if err = l.record(ctx, h, j); err != nil {
 		return nil, runtime.Errorf(runtime.KindStore, "%w", err)
 	}
-	if err = l.traceTo(c.String("trace-acp")); err != nil {
-		return nil, err
+	return l, l.start(ctx, h, p, c, j)
+}
+
+// start opens the event stream of a run whose lock is held, and tells its start.
+func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) error {
+	if err := l.traceTo(c.String("trace-acp")); err != nil {
+		return err
 	}
-	l.journal = journal.New(l.store, l.id)
+	l.journal = journal.New(l.store, l.id, j.secrets)
 	l.output = event.NewOutput(p.stdout, func(err error) { l.cancel(outputLost(err)) })
-	notes := &notes{w: p.stderr, verbose: c.Bool("v"), run: l.id, told: c.verb == "repl"}
-	sinks := []event.Sink{event.TextSink{W: l.output}, notes}
-	if machine := machineSink(j.format, l.output); machine != nil {
+	l.digest = event.NewDigestSink()
+	notes := &notes{w: hidden(p.stderr, j.secrets), verbose: c.Bool("v"), run: l.id, told: c.verb == "repl"}
+	sinks := []event.Sink{event.TextSink{W: l.output}, notes, l.digest}
+	if machine := machineSink(j.settings.Format, l.output); machine != nil {
 		sinks[0] = machine
 	}
-	l.stream = event.NewStream(l.id, time.Now, l.journal, sinks...)
-	l.watch = h.observer()
-	l.runner = runtime.New(h.options(p, c, l, j), l.lock)
-	body := &event.Run{Document: j.plan.Source.Name, Digest: j.plan.Digest, Dir: h.dir, Props: j.props}
-	if err = l.stream.Commit(ctx, event.RunStarted, event.At{}, body, nil); err != nil {
-		return nil, runtime.Errorf(runtime.KindStore, "%w", err)
+	var keep event.Recorder = l.journal
+	if p.recorder != nil {
+		keep = p.recorder(keep)
 	}
-	return l, nil
+	l.stream = event.NewStream(l.id, time.Now, keep, sinks...)
+	l.stream.Hide(j.secrets)
+	l.secrets = j.secrets
+	l.watch = h.observer(j.secrets.Names()...)
+	l.runner = runtime.New(h.options(p, c, l, j), l.lock)
+	body := &event.Run{Document: j.plan.Source.Name, Digest: j.plan.Digest, Dir: h.dir, Props: j.props, Resumed: j.past != nil, Edited: j.edited}
+	if err := l.stream.Commit(ctx, event.RunStarted, event.At{}, body, nil); err != nil {
+		return runtime.Errorf(runtime.KindStore, "%w", err)
+	}
+	return nil
 }
 
 // options are what the runner gets of the command line.
 func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
-	notes := &notes{w: p.stderr, verbose: c.Bool("v")}
+	notes := &notes{w: hidden(p.stderr, j.secrets), verbose: c.Bool("v")}
 	o := runtime.Options{
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
-		Programs: agents.Programs{}, Policy: policyOf(c), DefaultAgent: h.agent, Children: p.env.forChildren(),
-		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: p.env.lookup, Given: j.answers, Wait: waitOf(c, "wait"), RequireConfirmed: c.Bool("require-confirmed"),
-		WholeReplies: j.format != "text", Notice: notes.line, Command: commandLine(c),
+		Programs: agents.Programs{}, Terminal: p.window(l.output.Flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
+		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
+		Wait: waitOf(c, "wait"), RequireConfirmed: j.settings.RequireConfirmed,
+		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
+		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry,
+	}
+	if c.verb == "repl" { // its entries are not known beforehand
+		o.LookupEnv = p.env.lookup
 	}
 	if who := p.person(); who != nil {
 		who.flush = l.output.Flush
@@ -116,9 +145,19 @@ func (l *live) record(ctx context.Context, h *host, j job) error {
 	}
 	var sources []store.Source
 	for _, f := range j.plan.Sources() {
-		sources = append(sources, store.Source{Name: f.Name, Text: f.Text})
+		sources = append(sources, store.Source{Name: f.Name, Text: j.secrets.Encode(f.Text)})
 	}
-	return l.store.BeginRun(ctx, store.Run{ID: l.id, Document: j.plan.Source.Name, Dir: h.dir, Props: raw, Sources: sources})
+	given, err := json.Marshal(j.settings)
+	if err == nil {
+		given, err = j.secrets.EncodeJSON(given)
+	}
+	if err == nil {
+		raw, err = j.secrets.EncodeJSON(raw)
+	}
+	if err != nil {
+		return err
+	}
+	return l.store.BeginRun(ctx, store.Run{ID: l.id, Document: j.plan.Source.Name, Dir: h.dir, Props: raw, Settings: given, Sources: sources})
 }
 
 // finish closes the agents, records the end, shows it and returns the exit code as an error.
@@ -126,6 +165,7 @@ func (l *live) finish() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeLimit)
 	defer cancel()
 	closeErr := l.runner.Close(ctx)
+	l.stream.EndText()
 	_ = l.output.Flush() // an output that is lost belongs to the end that is recorded; l.ctx knows of it
 	end := l.end()
 	if closeErr != nil && len(end.Errors) == 0 {
@@ -150,7 +190,7 @@ func (l *live) finish() error {
 
 // end says how the run ended: a signal wins, else the first failure in document order decides.
 func (l *live) end() *event.End {
-	end := &event.End{Outcome: "done"}
+	end := &event.End{Outcome: "done", Stopped: l.runner.StoppedAt(), Output: l.digest.Sum()}
 	failures := l.runner.Failures()
 	var lost *runtime.Error
 	if len(failures) == 0 && errors.As(context.Cause(l.ctx), &lost) && lost.Kind == runtime.KindFailed {
@@ -171,7 +211,18 @@ func (l *live) end() *event.End {
 	if code := signalCode(l.ctx); code != 0 {
 		end.Outcome, end.ExitCode = "cancelled", code
 	}
+	if end.ExitCode != 0 && l.verb != "repl" {
+		end.Resume = l.goesOn(failures)
+	}
 	return end
+}
+
+// goesOn is the command by which the run goes on. Failures that the document went on after stay what they are unless they are retried.
+func (l *live) goesOn(failures []*runtime.Error) string {
+	if l.thrown == nil && len(failures) > 0 && failures[0].Step != "" && signalCode(l.ctx) == 0 {
+		return fmt.Sprintf("xmd resume %s --retry %s", l.id, journal.StepOf(failures[0].Step))
+	}
+	return "xmd resume " + l.id
 }
 
 // release gives up everything that is open. Idempotent.
@@ -215,7 +266,11 @@ func (l *live) traceTo(path string) error {
 func (l *live) frame(direction string, frame []byte) {
 	traceMu.Lock()
 	defer traceMu.Unlock()
-	_, _ = fmt.Fprintf(l.trace, "%s %s\n", direction, frame)
+	shown, err := l.secrets.MaskJSON(frame)
+	if err != nil { // what is no JSON is traced as well
+		shown = []byte(l.secrets.Mask(string(frame)))
+	}
+	_, _ = fmt.Fprintf(l.trace, "%s %s\n", direction, shown)
 }
 
 // waitOf is the duration of a flag that durations already checked; 0 when it was not given.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"strings"
 
@@ -33,7 +34,7 @@ func looksLikeFile(word string) bool {
 type document struct {
 	name, text string
 	target     string // "": all of it
-	include    []string
+	files      documentFiles
 }
 
 // splitTarget takes FILE#Target apart, at the first # before which the name of a file stands. A file that is named like the whole is meant as
@@ -80,7 +81,7 @@ func (p *program) load(path string, include []string) (document, error) {
 	case err != nil:
 		return document{}, runtime.Errorf(runtime.KindInvalid, "%s cannot be read: %w", path, err)
 	}
-	return document{name: path, text: string(data), target: part, include: include}, nil
+	return document{name: path, text: string(data), target: part, files: filesOf(path, include)}, nil
 }
 
 // compile does everything that can be done with a document before it runs. The plan is nil when the list has errors. The error says that
@@ -100,7 +101,7 @@ func compile(doc document) (*plan.Plan, *diag.Source, diag.List, error) {
 }
 
 func compileTree(tree *syntax.Document, doc document) (*plan.Plan, diag.List, error) {
-	compiler := plan.Compiler{Files: filesOf(doc.name, doc.include)}
+	compiler := plan.Compiler{Files: doc.files}
 	if doc.target != "" {
 		return target.Compile(compiler, tree, doc.target)
 	}
@@ -159,22 +160,50 @@ func (p *program) bindProps(c *call, compiled *plan.Plan) (map[string]any, error
 	return nil, runtime.Errorf(runtime.KindUsage, "%s: %s", compiled.Source.Name, strings.Join(lines, "\n"+compiled.Source.Name+": "))
 }
 
-// documentEnv takes the names under env: from the environment. Unset is null. Those of component files are checked here too, so that
-// nothing runs when one is missing.
-func (p *program) documentEnv(compiled *plan.Plan) (map[string]any, error) {
+// variables are the environment variables that a run's documents name, as they were when it began. One that is not set is not there.
+type variables map[string]string
+
+func (v variables) lookup(name string) (string, bool) {
+	text, ok := v[name]
+	return text, ok
+}
+
+// variablesOf takes the names under env: of a document and of its component files from the environment.
+func (p *program) variablesOf(compiled *plan.Plan) variables {
+	vars := variables{}
 	for _, doc := range compiled.Documents() {
-		if _, err := p.envOf(doc); err != nil {
+		for _, e := range doc.Inputs.Env {
+			if v, ok := p.env.lookup(e.Name); ok {
+				vars[e.Name] = v
+			}
+		}
+	}
+	return vars
+}
+
+// variablesWith adds those that the documents name and the run does not know yet.
+func (p *program) variablesWith(compiled *plan.Plan, known variables) variables {
+	vars := p.variablesOf(compiled)
+	maps.Copy(vars, known)
+	return vars
+}
+
+// documentEnv makes the values of env. Unset is null. Those of component files are checked here too, so that nothing runs when one is
+// missing.
+func documentEnv(compiled *plan.Plan, vars variables) (map[string]any, error) {
+	for _, doc := range compiled.Documents() {
+		if _, err := envOf(doc, vars); err != nil {
 			return nil, err
 		}
 	}
-	return p.envOf(compiled)
+	return envOf(compiled, vars)
 }
 
-// envOf takes the names under env: of one document.
-func (p *program) envOf(compiled *plan.Plan) (map[string]any, error) {
+// envOf makes the env of one document.
+func envOf(compiled *plan.Plan, vars variables) (map[string]any, error) {
 	env := map[string]any{}
 	for _, e := range compiled.Inputs.Env {
-		v, ok := p.env.lookup(e.Name)
+		v, ok := vars.lookup(e.Name)
 		switch {
 		case ok:
 			env[e.Name] = v

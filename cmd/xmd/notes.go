@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -30,7 +31,7 @@ func (n *notes) Event(e *event.Event) {
 			n.line(fmt.Sprintf("%s: refused: %s (%s)", e.At.Position, describe(body), body.Reason))
 		}
 	case *event.Delta:
-		if e.Type == event.ExecOutput {
+		if e.Type == event.ExecOutput && body.Stream == "stderr" {
 			n.raw([]byte(body.Text))
 		} else if e.Type == event.Notice && n.verbose {
 			n.notice(e.At.Agent, body)
@@ -71,10 +72,14 @@ func (n *notes) end(end *event.End) {
 			n.line(errorLine(re))
 		}
 	}
-	// A run that waits says in its own error how it goes on.
-	if end.ExitCode != 0 && end.ExitCode != 2 && end.ExitCode != runtime.KindWaiting.ExitCode() && n.run != "" {
-		n.line(fmt.Sprintf("run %s is recorded; xmd resume is not built yet, so it cannot be resumed by this version", n.run))
+	if end.Resume != "" && !slices.ContainsFunc(end.Errors, saysHow) {
+		n.line("go on with: " + end.Resume)
 	}
+}
+
+// saysHow says whether an error names by itself how the run goes on.
+func saysHow(e *event.Error) bool {
+	return e.Kind == string(runtime.KindWaiting) || e.Kind == string(runtime.KindUnsettled)
 }
 
 // line writes one message; what agents worded is made harmless for a terminal first.

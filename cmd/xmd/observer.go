@@ -19,10 +19,11 @@ type observer struct {
 	env []string
 }
 
-func (h *host) observer() *observer {
+// observer observes agents' programs, which get what agents get: no secrets of these names.
+func (h *host) observer(secrets ...string) *observer {
 	return &observer{
 		compat.NewObserver(compat.Options{Run: versionOf, Cache: compat.NewDirCache(filepath.Join(h.stateDir, "digests"))}),
-		h.env.forChildren(),
+		h.env.forChildren(secrets...),
 	}
 }
 

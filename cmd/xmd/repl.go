@@ -17,6 +17,7 @@ import (
 	"xmd/lang/diag"
 	"xmd/lang/plan"
 	"xmd/runtime"
+	"xmd/runtime/secret"
 )
 
 func replCommand() *command {
@@ -37,6 +38,7 @@ type repl struct {
 	live    *live
 	bound   plan.Names
 	include []string
+	secrets *secret.Set
 	entries int
 	code    int // of the last entry that failed
 	tty     bool
@@ -65,11 +67,15 @@ func replMain(p *program, c *call) error {
 	if isTerminal(p.stdin) && isTerminal(p.stderr) {
 		p.console = &terminal{out: p.stderr, lines: lines}
 	}
-	l, err := h.begin(ctx, p, c, job{plan: empty, format: "text"})
+	secrets, err := p.secrets(c, nil)
 	if err != nil {
 		return err
 	}
-	r := &repl{p: p, h: h, live: l, tty: isTerminal(p.stdin), lines: lines, include: c.StringSlice("include")}
+	l, err := h.begin(ctx, p, c, job{plan: empty, secrets: secrets, settings: h.settingsOf(c, "text")})
+	if err != nil {
+		return err
+	}
+	r := &repl{p: p, h: h, live: l, secrets: secrets, tty: isTerminal(p.stdin), lines: lines, include: c.StringSlice("include")}
 	stop := r.watch(cancel)
 	defer stop()
 	r.read(l.ctx)
@@ -220,6 +226,10 @@ func (r *repl) run(ctx context.Context, text string) {
 	}
 	if list.HasErrors() {
 		r.code = 2
+		return
+	}
+	if err := r.p.undeclared(compiled, r.secrets); err != nil {
+		r.code = r.p.finish(err)
 		return
 	}
 	r.bound = names

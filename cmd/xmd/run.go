@@ -13,6 +13,7 @@ import (
 
 	"xmd/lang/diag"
 	"xmd/lang/plan"
+	"xmd/lang/resolve"
 	"xmd/runtime"
 	"xmd/runtime/event"
 )
@@ -38,6 +39,7 @@ func sessionFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "require-confirmed", Usage: "fail when a session's history cannot be confirmed"},
 		&cli.StringFlag{Name: "wait", Usage: "wait this long for a busy session"},
 		&cli.StringFlag{Name: "state-dir", Usage: "keep sessions and runs in this folder"},
+		&cli.StringSliceFlag{Name: "secret", Usage: "this variable is a secret: its value is recorded and shown nowhere; may be repeated"},
 		&cli.StringFlag{Name: "trace-acp", Usage: "write the raw frames of the agents to this file"},
 		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only warnings and errors on stderr"},
 		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "the agents' own stderr and notices too"},
@@ -92,20 +94,16 @@ func runDocument(p *program, c *call) error {
 	if err := h.checkDefault(); err != nil {
 		return p.invalid(format, err)
 	}
-	j, err := p.job(c, compiled)
+	j, err := h.job(p, c, compiled, doc.target)
 	if err != nil {
 		return p.invalid(format, err)
 	}
 	return h.execute(p, c, j)
 }
 
-// job gathers what a document is given: props, variables, answers.
-func (p *program) job(c *call, compiled *plan.Plan) (job, error) {
+// job gathers what a document is given: props, variables, secrets, answers.
+func (h *host) job(p *program, c *call, compiled *plan.Plan, target string) (job, error) {
 	props, err := p.bindProps(c, compiled)
-	if err != nil {
-		return job{}, err
-	}
-	env, err := p.documentEnv(compiled)
 	if err != nil {
 		return job{}, err
 	}
@@ -113,7 +111,17 @@ func (p *program) job(c *call, compiled *plan.Plan) (job, error) {
 	if err == nil {
 		err = knownAnswers(compiled, answers)
 	}
-	return job{plan: compiled, props: props, env: env, answers: answers, format: c.String("format")}, err
+	if err != nil {
+		return job{}, err
+	}
+	j := job{plan: compiled, props: props, answers: answers, settings: h.settingsOf(c, c.String("format"))}
+	j.settings.Target, j.settings.Variables = target, p.variablesOf(compiled)
+	j.settings.setAnswers(answers)
+	if j.env, err = documentEnv(compiled, j.settings.Variables); err == nil {
+		j.secrets, err = p.secrets(c, compiled)
+		j.settings.Secrets = j.secrets.Names()
+	}
+	return j, err
 }
 
 // documentError is a document that cannot run: the diagnostics are the message.
@@ -172,17 +180,24 @@ func machineSink(format string, w event.StringWriter) event.Sink {
 func (h *host) execute(p *program, c *call, j job) error {
 	ctx, stop := p.signals(context.Background())
 	defer stop()
-	if d := waitOf(c, "timeout"); d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, d, runtime.Errorf(runtime.KindLimit, "the run took longer than --timeout %s", d))
-		defer cancel()
-	}
+	ctx, cancel := limited(ctx, j.settings.Timeout)
+	defer cancel()
 	live, err := h.begin(ctx, p, c, j)
 	if err != nil {
-		return p.invalid(j.format, err)
+		return p.invalid(j.settings.Format, err)
 	}
-	_ = live.runner.Execute(live.ctx, j.plan) // its failures are the runner's to tell
+	live.thrown = live.runner.Execute(live.ctx, j.plan)
 	return live.finish()
+}
+
+// limited ends ctx after the time of --timeout; "" is no limit.
+func limited(ctx context.Context, timeout string) (context.Context, context.CancelFunc) {
+	ms, err := resolve.Duration(timeout)
+	if timeout == "" || err != nil { // durations has said what is wrong with it
+		return context.WithCancel(ctx)
+	}
+	d := time.Duration(ms) * time.Millisecond
+	return context.WithTimeoutCause(ctx, d, runtime.Errorf(runtime.KindLimit, "the run took longer than --timeout %s", d))
 }
 
 // say prints diagnostics on stderr.

@@ -28,7 +28,9 @@ func TestMain(m *testing.M) {
 }
 
 func mainAsXMD() {
-	os.Exit(run(&program{args: os.Args[1:], env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}))
+	os.Exit(run(&program{
+		args: os.Args[1:], env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, recorder: mortalRecorder(os.Environ()),
+	}))
 }
 
 // TestScripts runs testdata/script: one command or behaviour a file, as a person would type it.

@@ -3,8 +3,11 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -16,41 +19,53 @@ import (
 
 func sessionsCommand() *command {
 	return &command{
-		name: "sessions", args: "[show|recover SESSION]",
-		usage: "list the named sessions, show one, or recover one whose owner died in a turn",
+		name: "sessions", args: "[show|recover|move|restart|import|export …]",
+		usage: "list the named sessions; show, recover, move, restart, import or export one",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "C", Usage: "as if started in `DIR`"},
-			&cli.StringFlag{Name: "root", Usage: "the session's root, where several have one name"},
+			&cli.StringFlag{Name: "root", Usage: "the session's root, where several have one name; of an imported one, where it is to live"},
+			&cli.StringFlag{Name: "to", Usage: "move: the new root"},
+			&cli.StringFlag{Name: "agent", Usage: "import: the agent that has the conversation"},
+			&cli.StringFlag{Name: "id", Usage: "import: the agent's own id of the conversation"},
+			&cli.StringSliceFlag{Name: "name", Usage: "import: the session's name, for records that do not say it"},
 			&cli.StringFlag{Name: "state-dir", Usage: "the state folder"},
-			&cli.StringFlag{Name: "format", Value: "text", Usage: "text or json"},
+			&cli.StringFlag{Name: "format", Value: "text", Usage: "list, show: text or json"},
 			&cli.StringFlag{Name: "wait", Value: "60s", Usage: "recover: wait this long for what is left of the last owner"},
 		},
 		run: sessionsMain,
 	}
 }
 
+// sessionVerbs are what `xmd sessions VERB` can be; each but import takes one session.
+var sessionVerbs = map[string]func(ctx context.Context, p *program, h *host, c *call, s *store.Store, args []string) error{
+	"show": showVerb, "open": openVerb, "recover": recoverVerb, "move": moveVerb, "restart": restartVerb, "import": importVerb, "export": exportVerb,
+}
+
 func sessionsMain(p *program, c *call) error {
 	if err := durations(c, "wait"); err != nil {
 		return err
 	}
-	h, err := p.host(c)
-	if err != nil {
+	if err := oneFormat(c); err != nil {
 		return err
 	}
 	verb := "list"
 	if len(c.args) > 0 {
 		verb = c.args[0]
 	}
+	run := sessionVerbs[verb]
 	switch {
 	case verb == "list" && len(c.args) <= 1:
-		return h.listSessions(p, c)
-	case (verb == "show" || verb == "recover") && len(c.args) == 2:
-	case verb == "show" || verb == "recover":
-		return &usageError{message: fmt.Sprintf("sessions %s takes one session: [AGENT:]NAME", verb)}
-	case verb == "open" || verb == "move" || verb == "restart" || verb == "forget" || verb == "import" || verb == "export":
+		run = listVerb
+	case verb == "forget":
 		return &usageError{message: fmt.Sprintf("sessions %s is not built yet", verb)}
-	default:
-		return &usageError{message: fmt.Sprintf("unknown: sessions %s; known are show and recover", verb)}
+	case run == nil:
+		return &usageError{message: fmt.Sprintf("unknown: sessions %s; known are %s", verb, strings.Join(knownVerbs(), ", "))}
+	case verb != "import" && len(c.args) != 2:
+		return &usageError{message: fmt.Sprintf("sessions %s takes one session: [AGENT:]NAME", verb)}
+	}
+	h, err := p.host(c)
+	if err != nil {
+		return err
 	}
 	ctx, stop := p.signals(context.Background())
 	defer stop()
@@ -59,157 +74,123 @@ func sessionsMain(p *program, c *call) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	route, err := h.findSession(ctx, s, c.args[1], c.String("root"))
-	if err != nil {
-		return err
-	}
-	if verb == "show" {
-		return showSession(ctx, p, s, route, c.String("format"))
-	}
-	return h.recoverSession(ctx, p, c, s, route)
+	return run(ctx, p, h, c, s, c.args[min(1, len(c.args)):])
 }
 
-// sessionView is a session as lists show it.
-type sessionView struct {
-	Agent      string `json:"agent"`
-	Session    string `json:"session"`
-	Root       string `json:"root"`
-	Generation int    `json:"generation"`
-	NativeID   string `json:"nativeSessionId"`
-	Transport  string `json:"transport"`
-	Created    string `json:"createdAt,omitempty"`
-	Version    string `json:"establishedVersion,omitempty"`
-	Owner      string `json:"owner"`
-	Turns      int    `json:"turns"`
+func knownVerbs() []string {
+	var known []string
+	for v := range sessionVerbs {
+		known = append(known, v)
+	}
+	slices.Sort(known)
+	return known
 }
 
-func (h *host) listSessions(p *program, c *call) error {
-	ctx := context.Background()
-	s, err := h.store(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = s.Close() }()
-	var views []sessionView
-	err = s.View(ctx, func(tx *store.Tx) error {
-		routes, err := tx.Routes(store.Filter{Root: c.String("root")})
-		if err != nil {
-			return err
-		}
-		for _, r := range routes {
-			v, err := viewOf(tx, r)
-			if err != nil {
-				return err
-			}
-			views = append(views, v)
-		}
-		return nil
-	})
-	if err != nil {
-		return runtime.Errorf(runtime.KindStore, "%w", err)
-	}
-	if c.String("format") == "json" {
-		if views == nil {
-			views = []sessionView{}
-		}
-		return writeJSON(p, map[string]any{"v": 1, "sessions": views})
-	}
-	for _, v := range views {
-		_, _ = fmt.Fprintf(p.stdout, "%-28s %3d turns  %-6s %s\n", v.Agent+":"+v.Session, v.Turns, v.Owner, v.Root)
+// oneFormat checks --format of a command that has text and json.
+func oneFormat(c *call) error {
+	if f := c.String("format"); f != "text" && f != "json" {
+		return &usageError{message: fmt.Sprintf("--format is text or json, not %q", f)}
 	}
 	return nil
 }
 
-func viewOf(tx *store.Tx, r store.Route) (sessionView, error) {
-	v := sessionView{
-		Agent: r.Agent, Session: r.Session, Root: r.Root, Generation: r.Generation, NativeID: r.NativeSessionID,
-		Transport: r.Transport, Owner: string(store.OwnerIdle),
+// storeProblem gives an error of the store its kind.
+func storeProblem(err error) error {
+	var ours *runtime.Error
+	var busy *store.BusyError
+	var recovery *store.RecoveryError
+	var taken *store.TakenError
+	var native *store.NativeTakenError
+	switch {
+	case err == nil || errors.As(err, &ours):
+		return err
+	case errors.As(err, &busy):
+		return &runtime.Error{Kind: runtime.KindBusy, Retryable: true, Message: busy.Error(), Err: err}
+	case errors.As(err, &recovery):
+		return runtime.Errorf(runtime.KindRecovery, "%w", err)
+	case errors.As(err, &taken), errors.As(err, &native), errors.Is(err, store.ErrNoSession), errors.Is(err, store.ErrNoRun):
+		return runtime.Errorf(runtime.KindInvalid, "%w", err)
 	}
-	if !r.CreatedAt.IsZero() {
-		v.Created = r.CreatedAt.UTC().Format(time.RFC3339)
-	}
-	if r.Established != nil {
-		v.Version = r.Established.Version
-	}
-	owner, found, err := tx.Owner(r.SessionKey())
-	if err != nil {
-		return v, err
-	}
-	if found {
-		v.Owner = string(owner.State)
-	}
-	next, err := tx.NextTurn(r.Key)
-	v.Turns = next - 1
-	return v, err
+	return storeFailed(err)
 }
 
-func showSession(ctx context.Context, p *program, s *store.Store, r store.Route, format string) error {
-	var v sessionView
-	err := s.View(ctx, func(tx *store.Tx) (err error) {
-		v, err = viewOf(tx, r)
-		return err
-	})
-	if err != nil {
-		return runtime.Errorf(runtime.KindStore, "%w", err)
-	}
-	if format == "json" {
-		return writeJSON(p, v)
-	}
-	_, err = fmt.Fprintf(p.stdout, "session      %s:%s@%d\nroot         %s\nconversation %s\ntransport    %s\ncreated      %s\nestablished  %s\nowner        %s\nturns        %d\n",
-		v.Agent, v.Session, v.Generation, v.Root, v.NativeID, v.Transport, v.Created, first(v.Version, "version not recorded"), v.Owner, v.Turns)
-	return err
+// found is the session that a person means.
+type found struct {
+	route  store.Route // without a conversation when the session was only opened
+	routed bool
 }
 
 // findSession is the one session a person means. Opened sessions without an accepted turn count: they may need recovery.
-func (h *host) findSession(ctx context.Context, s *store.Store, text, root string) (store.Route, error) {
+func (h *host) findSession(ctx context.Context, s *store.Store, text, root string) (found, error) {
 	sel, err := store.ParseSelector(text)
 	if err != nil {
-		return store.Route{}, runtime.Errorf(runtime.KindInvalid, "%w", err)
+		return found{}, runtime.Errorf(runtime.KindInvalid, "%w", err)
 	}
-	if root != "" {
-		if root, err = filepath.Abs(root); err != nil {
-			return store.Route{}, runtime.Errorf(runtime.KindUsage, "--root: %w", err)
+	if root, err = rootOf(root); err != nil {
+		return found{}, err
+	}
+	var list []found
+	err = s.View(ctx, func(tx *store.Tx) error {
+		routes, err := tx.Routes(store.Filter{Selector: sel, Root: root})
+		for _, r := range routes {
+			list = append(list, found{r, true})
 		}
-	}
-	var routes []store.Route
-	err = s.View(ctx, func(tx *store.Tx) (err error) {
-		routes, err = tx.Routes(store.Filter{Selector: sel, Root: root})
-		if err == nil && len(routes) == 0 {
-			routes, err = openedAsRoutes(tx, sel, root)
+		if err != nil || len(list) > 0 || sel.Generation > 0 {
+			return err
+		}
+		owners, err := tx.Owners(sel, root)
+		for _, o := range owners {
+			list = append(list, found{store.Route{Key: o.Key, NativeSessionID: o.NativeID}, false})
 		}
 		return err
 	})
 	switch {
 	case err != nil:
-		return store.Route{}, runtime.Errorf(runtime.KindStore, "%w", err)
-	case len(routes) == 0:
-		return store.Route{}, runtime.Errorf(runtime.KindInvalid, "there is no session %s; xmd sessions lists them", text)
-	case len(routes) == 1:
-		return routes[0], nil
+		return found{}, storeProblem(err)
+	case len(list) == 0:
+		return found{}, runtime.Errorf(runtime.KindInvalid, "there is no session %s; xmd sessions lists them", text)
+	case len(list) == 1:
+		return list[0], nil
 	}
-	list := ""
-	for _, r := range routes {
-		list += fmt.Sprintf("\n  %s --root %s", r.SessionKey(), r.Root)
+	lines := ""
+	for _, f := range list {
+		lines += fmt.Sprintf("\n  %s --root %s", f.route.SessionKey(), f.route.Root)
 	}
-	return store.Route{}, runtime.Errorf(runtime.KindInvalid, "%s is several sessions; name the agent or the root:%s", text, list)
+	return found{}, runtime.Errorf(runtime.KindInvalid, "%s is several sessions; name the agent or the root:%s", text, lines)
 }
 
-// openedAsRoutes are sessions that were opened and never had an accepted turn, in the form of routes.
-func openedAsRoutes(tx *store.Tx, sel store.Selector, root string) ([]store.Route, error) {
-	owners, err := tx.Owners(sel, root)
+// findWhole is findSession for what is done to a session and not to one generation of it.
+func (h *host) findWhole(ctx context.Context, s *store.Store, verb, text, root string) (found, error) {
+	f, err := h.findSession(ctx, s, text, root)
+	if err == nil && strings.Contains(text, "@") {
+		err = runtime.Errorf(runtime.KindInvalid, "sessions %s is about a whole session: write it without @%d", verb, f.route.Generation)
+	}
+	return f, err
+}
+
+// rootOf is --root as sessions have it: a real path as far as it exists.
+func rootOf(root string) (string, error) {
+	if root == "" {
+		return "", nil
+	}
+	abs, err := filepath.Abs(root)
 	if err != nil {
-		return nil, err
+		return "", runtime.Errorf(runtime.KindUsage, "--root: %w", err)
 	}
-	var routes []store.Route
-	for _, o := range owners {
-		routes = append(routes, store.Route{Key: o.Key, NativeSessionID: o.NativeID})
+	if real, err := filepath.EvalSymlinks(abs); err == nil {
+		return real, nil
 	}
-	return routes, nil
+	return abs, nil
 }
 
-// recoverSession settles what a dead owner left, and prints what it found.
-func (h *host) recoverSession(ctx context.Context, p *program, c *call, s *store.Store, route store.Route) error {
-	agent, err := h.agents.Lookup(route.Agent)
+// recoverVerb settles what a dead owner left, and prints what it found.
+func recoverVerb(ctx context.Context, p *program, h *host, c *call, s *store.Store, args []string) error {
+	f, err := h.findWhole(ctx, s, "recover", args[0], c.String("root"))
+	if err != nil {
+		return err
+	}
+	session := f.route.SessionKey()
+	agent, err := h.agents.Lookup(session.Agent)
 	if err != nil {
 		return err
 	}
@@ -218,8 +199,8 @@ func (h *host) recoverSession(ctx context.Context, p *program, c *call, s *store
 		Dir: h.dir, Stream: event.NewStream("", time.Now, nil, n), Store: s, Agents: h.agents, Observer: h.observer(),
 		Children: p.env.forChildren(), Notice: n.line, Command: "xmd sessions recover", Wait: waitOf(c, "wait"),
 	}, nil)
-	n.line(fmt.Sprintf("recovering %s: waiting up to %s for what is left of its last owner", route.SessionKey(), waitOf(c, "wait")))
-	found, err := runner.Recover(ctx, agent, route.SessionKey(), waitOf(c, "wait"))
+	n.line(fmt.Sprintf("recovering %s: waiting up to %s for what is left of its last owner", session, waitOf(c, "wait")))
+	found, err := runner.Recover(ctx, agent, session, waitOf(c, "wait"))
 	if code := signalCode(ctx); code != 0 {
 		return exitCode(code)
 	}
@@ -227,10 +208,10 @@ func (h *host) recoverSession(ctx context.Context, p *program, c *call, s *store
 		return err
 	}
 	if !found.Needed {
-		_, err = fmt.Fprintf(p.stdout, "%s is idle; there is nothing to recover\n", route.SessionKey())
+		_, err = fmt.Fprintf(p.stdout, "%s is idle; there is nothing to recover\n", session)
 		return err
 	}
-	_, err = fmt.Fprintf(p.stdout, "%s\n%s is idle now; nothing was sent\n", found.Sentence(agent.Info().Shown), route.SessionKey())
+	_, err = fmt.Fprintf(p.stdout, "%s\n%s is idle now; nothing was sent\n", found.Sentence(agent.Info().Shown), session)
 	return err
 }
 
@@ -238,4 +219,12 @@ func writeJSON(p *program, v any) error {
 	enc := json.NewEncoder(p.stdout)
 	enc.SetIndent("", "  ")
 	return enc.Encode(v)
+}
+
+// stamp is how times are written, for people and machines alike.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
 }

@@ -9,12 +9,13 @@ type AgentUse struct {
 	Source *diag.Source // where Pos counts: the document, or a component file
 }
 
-// SessionUse is a session that a plan's prompts go to.
+// SessionUse is a session that a plan's prompts go to, or whose interface it opens.
 type SessionUse struct {
 	Agent, Session Use    // a Session without Value and Expr is an unnamed session
 	Scope          string // of an unnamed session: the identity of what it belongs to, as in Item; "": the run
 	Prompts        int    // how many steps there are; each may be sent many times
-	Pos            Span   // of the first prompt
+	Launches       int    // how many Session.Launch there are
+	Pos            Span   // of the first of them
 	Source         *diag.Source
 }
 
@@ -41,13 +42,18 @@ func agentPlace(it Item) (Span, bool) {
 			return n.Agent.Pos, true
 		}
 		return n.Pos, true
+	case *Launch:
+		if n.Agent.Given {
+			return n.Agent.Pos, true
+		}
+		return n.Pos, true
 	case *Agent:
 		return n.Name.Pos, true
 	}
 	return Span{}, false
 }
 
-// Sessions lists the sessions of a plan and its component files, each once, in the order of their first prompts.
+// Sessions lists the sessions of a plan and its component files, each once, in the order of their first steps.
 func (p *Plan) Sessions() []SessionUse {
 	type key struct {
 		agent, session Use
@@ -56,7 +62,8 @@ func (p *Plan) Sessions() []SessionUse {
 	var list []SessionUse
 	at := map[key]int{}
 	p.walk(func(src *diag.Source, it Item) {
-		if _, ok := it.Node.(*Prompt); !ok {
+		_, launch := it.Node.(*Launch)
+		if _, prompt := it.Node.(*Prompt); !prompt && !launch {
 			return
 		}
 		k := key{it.Agent, it.Session, it.Scope}
@@ -66,7 +73,11 @@ func (p *Plan) Sessions() []SessionUse {
 			at[k] = i
 			list = append(list, SessionUse{Agent: it.Agent, Session: it.Session, Scope: it.Scope, Pos: it.Pos, Source: src})
 		}
-		list[i].Prompts++
+		if launch {
+			list[i].Launches++
+		} else {
+			list[i].Prompts++
+		}
 	})
 	return list
 }

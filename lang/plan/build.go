@@ -163,6 +163,8 @@ func (b *builder) element(el *syntax.Element, l *level) Node {
 	case "Agent":
 		return &Agent{Step: step, Name: e.Arg("name"), Model: e.Arg("model"), Effort: e.Arg("effort"), Mode: e.Arg("mode"),
 			Body: b.body(el, step, l.throws), Self: el.SelfClosing}
+	case "Session.Launch":
+		return &Launch{Step: step, Agent: e.Arg("agent"), Session: e.Arg("session"), Instructions: e.HasBody, Body: b.body(el, step, true)}
 	case "Session":
 		return &Session{Step: step, Name: e.Arg("name"), Body: b.body(el, step, l.throws)}
 	case "Let":
@@ -187,7 +189,7 @@ func (b *builder) element(el *syntax.Element, l *level) Node {
 func (b *builder) prompt(el *syntax.Element, e *resolve.Element, step Step, l *level) *Prompt {
 	n := &Prompt{Step: step, Text: e.Arg("text"), Agent: e.Arg("agent"), Session: e.Arg("session"), As: e.As,
 		ThrowOnError: e.Flags["throwOnError"], ThrowIf: e.Arg("throwOnError"), Schema: schemaOf(e), Retries: e.Arg("retries"),
-		TimeoutMS: e.TimeoutMS, Timeout: e.Arg("timeout"), Resend: useOf(e.Arg("resend")).Value}
+		TimeoutMS: e.TimeoutMS, Timeout: e.Arg("timeout"), Resend: e.Arg("resend").Given}
 	n.Throws = l.throws || n.As != "" || n.ThrowOnError
 	if !n.Text.Given {
 		n.Body, n.Wraps = b.nodes(el.Body, inside(step, "body", true))
@@ -205,7 +207,7 @@ func schemaOf(e *resolve.Element) SchemaArg {
 func (b *builder) exec(n *syntax.Exec, l *level) *Exec {
 	e := b.info.Execs[n]
 	return &Exec{Step: Step{ID: l.id("exec"), Pos: n.Pos}, Lang: n.Lang, Program: n.Program, As: e.As, With: e.With,
-		ThrowOnError: e.ThrowOnError, Silent: e.Silent, Lax: e.Lax, TimeoutMS: e.TimeoutMS, Cwd: e.Cwd, FirstLine: firstLine(n.Program)}
+		ThrowOnError: e.ThrowOnError, Silent: e.Silent, Lax: e.Lax, Once: e.Once, TimeoutMS: e.TimeoutMS, Cwd: e.Cwd, FirstLine: firstLine(n.Program)}
 }
 
 // firstLine is the first line of a program that holds more than white space or a comment; a program of comments gives its

@@ -94,7 +94,7 @@ type Content struct {
 	Fallback []Node
 }
 
-// Later is a component that is planned and refused when it would run: Tool, Mcp, Instructions, Conversation, Session.Launch.
+// Later is a component that is planned and refused when it would run: Tool, Mcp, Instructions, Conversation.
 type Later struct {
 	Step
 	Name string

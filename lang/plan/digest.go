@@ -55,6 +55,7 @@ func (d *digester) inputs(in *Inputs) {
 		d.flag(e.Required)
 		d.flag(e.HasDefault)
 		d.text(e.Default)
+		d.only("secret", e.Secret)
 	}
 	if len(in.Meta) > 0 {
 		d.text("meta")
@@ -105,7 +106,7 @@ func (d *digester) step(n Node) {
 		d.schema(n.Schema)
 		d.given("retries", n.Retries)
 		d.timeout(n.TimeoutMS, n.Timeout)
-		d.given("resend", Arg{Given: n.Resend != "", Literal: n.Resend})
+		d.only("resend", n.Resend)
 		d.nodes(n.Body)
 	case *Agent:
 		d.text(n.ID)
@@ -118,6 +119,10 @@ func (d *digester) step(n Node) {
 	case *Session:
 		d.text(n.ID)
 		d.args(n.Name)
+		d.nodes(n.Body)
+	case *Launch:
+		d.written(n.Step)
+		d.args(n.Agent, n.Session)
 		d.nodes(n.Body)
 	case *Let:
 		d.text(n.ID)
@@ -254,6 +259,13 @@ func (d *digester) given(name string, a Arg) {
 	}
 }
 
+// only writes a word that is there, and nothing if it is not.
+func (d *digester) only(word string, there bool) {
+	if there {
+		d.text(word)
+	}
+}
+
 func (d *digester) schema(s SchemaArg) {
 	switch {
 	case !s.Given:
@@ -291,6 +303,7 @@ func (d *digester) exec(n *Exec) {
 	d.flag(n.Lax)
 	d.text(strconv.FormatInt(n.TimeoutMS, 10))
 	d.text(n.Cwd)
+	d.only("once", n.Once)
 }
 
 func (d *digester) args(list ...Arg) {

@@ -10,7 +10,7 @@ type shape uint8
 
 const (
 	boxed    shape = iota // a step
-	turn                  // a turn of an agent
+	turn                  // a turn of an agent, or a person's with it
 	decision              // If
 	cycle                 // Loop, Each
 	fork                  // Parallel, Try
@@ -67,7 +67,7 @@ type drawer struct {
 	text   *printer
 	items  map[string]Item // by identity
 	bounds map[string][]string
-	turns  map[string]string // identity of a Prompt → its vertex
+	turns  map[string]string // identity of a Prompt or Launch → its vertex
 	out    *drawing
 	in     *frame  // gets what is drawn
 	breaks *[]port // of the nearest Loop
@@ -139,6 +139,8 @@ func (d *drawer) does(it Item, add func(string, ...any)) {
 		}
 		add("%s", bindsOr(n.As, "renders its reply"))
 		add1(add, "schema %s", schemaText(n.Schema))
+	case *Launch:
+		launchText(n, orDefault(it.Agent, "of the run"), unnamed(it.Session, it.Scope), add)
 	case *Agent:
 		add("%s", orDefault(it.Agent, "of the run"))
 		add1(add, "model %s", given(n.Model))
@@ -195,6 +197,8 @@ func (d *drawer) node(n Node, in []port) []port {
 	case *Line:
 		return d.list(n.Body, in)
 	case *Prompt:
+		return []port{{from: d.vertex(n.Step, turn, d.list(n.Body, in))}}
+	case *Launch:
 		return []port{{from: d.vertex(n.Step, turn, d.list(n.Body, in))}}
 	case *Exec:
 		return []port{{from: d.vertex(n.Step, boxed, in)}}
@@ -354,7 +358,7 @@ func (d *drawer) sessions(items []Item) {
 	ids := map[key]string{}
 	all := &frame{id: "g0", label: "sessions"}
 	for _, it := range items {
-		if _, ok := it.Node.(*Prompt); !ok {
+		if d.turns[it.ID] == "" {
 			continue
 		}
 		k := key{it.Agent, it.Session, it.Scope}

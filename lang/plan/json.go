@@ -35,6 +35,7 @@ type (
 		Document string      `json:"document"`
 		Digest   string      `json:"digest"`
 		Props    []jsonProp  `json:"props"`
+		Env      []jsonEnv   `json:"env,omitempty"`
 		Steps    []jsonStep  `json:"steps"`
 		Bounds   []jsonBound `json:"bounds"`
 	}
@@ -50,6 +51,7 @@ type (
 		Name     string  `json:"name"`
 		Required bool    `json:"required"`
 		Default  *string `json:"default,omitempty"`
+		Secret   bool    `json:"secret,omitempty"`
 	}
 	// jsonUse is a value that is known, or its expression, or {"default": true}: the run decides.
 	jsonUse struct {
@@ -75,6 +77,7 @@ type (
 		With         []jsonWith `json:"with,omitempty"`
 		Silent       bool       `json:"silent,omitempty"`
 		Lax          bool       `json:"lax,omitempty"`
+		Once         bool       `json:"once,omitempty"`
 		TimeoutMS    int64      `json:"timeoutMs,omitempty"`
 		Cwd          string     `json:"cwd,omitempty"`
 
@@ -103,6 +106,8 @@ type (
 		Method   string              `json:"method,omitempty"`
 		Choices  *jsonUse            `json:"choices,omitempty"`
 		Initial  *jsonUse            `json:"default,omitempty"`
+
+		Instructions bool `json:"instructions,omitempty"` // of a launch
 	}
 	// jsonSchema is a schema that is known, with the path of its file if it has one, or its expression.
 	jsonSchema struct {
@@ -126,6 +131,7 @@ type (
 		Session  jsonUse `json:"session"`
 		Agent    jsonUse `json:"agent"`
 		Prompts  int     `json:"prompts"`
+		Launches int     `json:"launches,omitempty"`
 		Position string  `json:"position"`
 		Scope    string  `json:"scope,omitempty"`
 	}
@@ -144,7 +150,7 @@ type (
 func (p *Plan) WriteJSON(w io.Writer) error {
 	j := jsonPlan{V: 1, Document: p.Source.Name, Digest: p.Digest, Props: []jsonProp{}, Env: []jsonEnv{}, Steps: []jsonStep{},
 		Agents: []jsonAgent{}, Sessions: []jsonSession{}, Permissions: []string{}, Bounds: []jsonBound{}}
-	p.jsonInputs(&j)
+	j.Props, j.Env = p.jsonProps(), append(j.Env, p.jsonEnv()...)
 	j.Steps, j.Bounds = p.jsonSteps(), p.jsonBounds()
 	if p.Returns != nil {
 		j.Returns = p.Returns.Value()
@@ -153,7 +159,7 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 		j.Agents = append(j.Agents, jsonAgent{*jsonOf(a.Use), a.Source.At(a.Pos.Start)})
 	}
 	for _, s := range p.Sessions() {
-		j.Sessions = append(j.Sessions, jsonSession{*jsonOf(s.Session), *jsonOf(s.Agent), s.Prompts, s.Source.At(s.Pos.Start), s.Scope})
+		j.Sessions = append(j.Sessions, jsonSession{*jsonOf(s.Session), *jsonOf(s.Agent), s.Prompts, s.Launches, s.Source.At(s.Pos.Start), s.Scope})
 	}
 	for _, doc := range p.Documents() {
 		for _, it := range doc.Items() {
@@ -163,7 +169,7 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 		}
 	}
 	for _, doc := range p.Documents()[1:] {
-		j.Components = append(j.Components, jsonFile{doc.Source.Name, doc.Digest, doc.jsonProps(), doc.jsonSteps(), doc.jsonBounds()})
+		j.Components = append(j.Components, jsonFile{doc.Source.Name, doc.Digest, doc.jsonProps(), doc.jsonEnv(), doc.jsonSteps(), doc.jsonBounds()})
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -171,15 +177,16 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 	return enc.Encode(j)
 }
 
-func (p *Plan) jsonInputs(j *jsonPlan) {
-	j.Props = p.jsonProps()
+func (p *Plan) jsonEnv() []jsonEnv {
+	var list []jsonEnv
 	for _, e := range p.Inputs.Env {
-		out := jsonEnv{Name: e.Name, Required: e.Required}
+		out := jsonEnv{Name: e.Name, Required: e.Required, Secret: e.Secret}
 		if e.HasDefault {
 			out.Default = &e.Default
 		}
-		j.Env = append(j.Env, out)
+		list = append(list, out)
 	}
+	return list
 }
 
 func (p *Plan) jsonProps() []jsonProp {
@@ -246,7 +253,10 @@ func (p *Plan) jsonStep(it Item) jsonStep {
 	case *Prompt:
 		s.Kind, s.Agent, s.Session = "prompt", jsonOf(it.Agent), jsonOf(it.Session)
 		s.Text, s.As, s.ThrowOnError = jsonArg(n.Text), n.As, jsonArg(n.ThrowIf)
-		s.Scope, s.Schema, s.Resend, s.TimeoutMS = it.Scope, schemaJSON(n.Schema), n.Resend, n.TimeoutMS
+		s.Scope, s.Schema, s.Resend, s.TimeoutMS = it.Scope, schemaJSON(n.Schema), resendText(n), n.TimeoutMS
+	case *Launch:
+		s.Kind, s.Agent, s.Session = "launch", jsonOf(it.Agent), jsonOf(it.Session)
+		s.Scope, s.Instructions = it.Scope, n.Instructions
 	case *Agent:
 		s.Kind, s.Agent = "agent", jsonOf(it.Agent)
 		s.Model, s.Effort, s.Mode = jsonArg(n.Model), jsonArg(n.Effort), jsonArg(n.Mode)
@@ -258,7 +268,7 @@ func (p *Plan) jsonStep(it Item) jsonStep {
 		s.Kind, s.Condition = "if", jsonArg(n.Cond)
 	case *Exec:
 		s.Kind, s.As, s.Language, s.FirstLine = "exec", n.As, n.Lang, n.FirstLine
-		s.Silent, s.Lax, s.TimeoutMS, s.Cwd = n.Silent, n.Lax, n.TimeoutMS, n.Cwd
+		s.Silent, s.Lax, s.Once, s.TimeoutMS, s.Cwd = n.Silent, n.Lax, n.Once, n.TimeoutMS, n.Cwd
 		for _, w := range n.With {
 			s.With = append(s.With, jsonWith{w.Name, w.File})
 		}

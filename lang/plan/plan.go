@@ -90,10 +90,10 @@ type Prompt struct {
 	Throws       bool // the place throws: inside a captured body or a Try, with as, or ThrowOnError
 	Wraps        bool // Body holds nodes that act
 	Schema       SchemaArg
-	Retries      Arg    // not given: 2
-	TimeoutMS    int64  // 0: none, or Timeout computes it
-	Timeout      Arg    // given: an expression of the duration, a string as resolve.Duration reads it
-	Resend       string // "auto": the author's consent to a second sending; "": ask
+	Retries      Arg   // not given: 2
+	TimeoutMS    int64 // 0: none, or Timeout computes it
+	Timeout      Arg   // given: an expression of the duration, a string as resolve.Duration reads it
+	Resend       bool  // resend="auto": the author's consent to a second sending; else ask
 }
 
 // Agent pins the agent, and its model, effort and mode, for its body. Self-closing (no Body): checks availability only.
@@ -136,6 +136,7 @@ type Exec struct {
 	With         []With
 	ThrowOnError bool
 	Silent, Lax  bool
+	Once         bool  // never run again on resume without asking
 	TimeoutMS    int64 // 0: none
 	Cwd          string
 	FirstLine    string // of the program, for messages

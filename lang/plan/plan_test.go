@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,9 +119,16 @@ func TestDigest(t *testing.T) {
 		"prose":          base + "more\n",
 		"string":         strings.Replace(base, "{1 + 2}", `"1 + 2"`, 1),
 		"frontmatter":    "---\na: 1\n---\n" + base,
+		"resend":         strings.Replace(base, `as="r"`, `as="r" resend="auto"`, 1),
 	} {
 		if compile(t, "a.xmd", text).Digest == digest {
 			t.Errorf("%s does not change the digest", name)
+		}
+	}
+	block := "---\nenv: {T: {secret: false}}\n---\n```bash exec lax\ntrue\n```\n"
+	for _, change := range [][2]string{{"false", "true"}, {"lax", "lax once"}} {
+		if compile(t, "a.xmd", strings.Replace(block, change[0], change[1], 1)).Digest == compile(t, "a.xmd", block).Digest {
+			t.Errorf("%s does not change the digest", change[1])
 		}
 	}
 }
@@ -204,5 +212,26 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%s: %q", c.text, got)
 		}
 		names = after
+	}
+}
+
+// TestAgain: what a run may do a second time, and what it must not show.
+func TestAgain(t *testing.T) {
+	p := compile(t, "a.xmd", "---\nenv:\n  A: {secret: true}\n  B: {secret: false}\n  C:\n---\n<Prompt text=\"a\" resend=\"auto\"/><Prompt text=\"b\"/>\n"+
+		"```bash exec once\ntrue\n```\n```bash exec\ntrue\n```\n")
+	var got []bool
+	for _, e := range p.Inputs.Env {
+		got = append(got, e.Secret)
+	}
+	for _, it := range p.Items() {
+		switch n := it.Node.(type) {
+		case *plan.Prompt:
+			got = append(got, n.Resend)
+		case *plan.Exec:
+			got = append(got, n.Once)
+		}
+	}
+	if want := []bool{true, false, false, true, false, true, false}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

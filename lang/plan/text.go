@@ -87,6 +87,9 @@ func (t *printer) inputs() {
 		case e.Required:
 			text += ", required"
 		}
+		if e.Secret {
+			text += ", secret"
+		}
 		t.line("%s", text)
 	}
 }
@@ -140,7 +143,9 @@ func (t *printer) step(it Item) string {
 			add("throws if %s", argText(n.ThrowIf))
 		}
 		add1(add, "schema %s", schemaText(n.Schema))
-		add1(add, "resend %s", n.Resend)
+		add1(add, "resend %s", resendText(n))
+	case *Launch:
+		launchText(n, orDefault(it.Agent, t.byWhich), t.session(it), add)
 	case *Agent:
 		add("name %s", it.Agent)
 		add1(add, "model %s", given(n.Model))
@@ -189,6 +194,9 @@ func (t *printer) exec(n *Exec, add func(string, ...any)) {
 	if n.Lax {
 		add("lax")
 	}
+	if n.Once {
+		add("once")
+	}
 	add("%s", bindsOr(n.As, "renders its output"))
 }
 
@@ -218,12 +226,27 @@ func (t *printer) sessions() {
 	list := t.p.Sessions()
 	t.head("sessions", len(list))
 	for _, s := range list {
-		prompts := "1 prompt"
-		if s.Prompts != 1 {
-			prompts = strconv.Itoa(s.Prompts) + " prompts"
-		}
-		t.line("  %s, agent %s, %s, first at %s", unnamed(s.Session, s.Scope), orDefault(s.Agent, "of the run"), prompts, t.placeIn(s.Source, s.Pos))
+		t.line("  %s, agent %s, %s, first at %s", unnamed(s.Session, s.Scope), orDefault(s.Agent, "of the run"), s.steps(), t.placeIn(s.Source, s.Pos))
 	}
+}
+
+// steps counts the steps that use a session.
+func (s SessionUse) steps() string {
+	var parts []string
+	if s.Prompts > 0 {
+		parts = append(parts, counted(s.Prompts, "prompt", "prompts"))
+	}
+	if s.Launches > 0 {
+		parts = append(parts, counted(s.Launches, "launch", "launches"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // duration writes milliseconds with the largest unit that gives a whole number.

@@ -32,6 +32,14 @@ func schemaText(s SchemaArg) string {
 	return short(argText(s.Expr))
 }
 
+// resendText is the attribute resend as it was written; "" if it was not given.
+func resendText(n *Prompt) string {
+	if n.Resend {
+		return "auto"
+	}
+	return ""
+}
+
 // unnamed shows a session, or whose unnamed session it is.
 func unnamed(session Use, scope string) string {
 	text := orDefault(session, "unnamed")

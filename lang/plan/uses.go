@@ -43,9 +43,9 @@ type Item struct {
 	Step
 	Node    Node
 	Depth   int    // steps around it
-	Agent   Use    // of a Prompt: its own, or that of the innermost Agent; of an Agent: its name; of a Component: that around it
-	Session Use    // of a Prompt: its own, or that of the innermost Session; of a Session: its name; of a Component: that around it
-	Scope   string // whose unnamed session a Prompt without a session name continues: the identity of a branch, a parallel Each or a Session without name; "": that of the run
+	Agent   Use    // of a Prompt or Launch: its own, or that of the innermost Agent; of an Agent: its name; of a Component: that around it
+	Session Use    // of a Prompt or Launch: its own, or that of the innermost Session; of a Session: its name; of a Component: that around it
+	Scope   string // whose unnamed session a Prompt or Launch without a session name continues: the identity of a branch, a parallel Each or a Session without name; "": that of the run
 	Throws  bool
 }
 
@@ -86,17 +86,10 @@ func (w *lister) node(n Node, at spot) {
 	case *Line:
 		w.nodes(n.Body, at)
 	case *Prompt:
-		it := Item{Step: n.Step, Node: n, Depth: at.depth, Agent: at.agent, Session: at.session, Throws: n.Throws}
-		if n.Agent.Given {
-			it.Agent = useOf(n.Agent)
-		}
-		if n.Session.Given {
-			it.Session = useOf(n.Session)
-		}
-		if it.Session == (Use{}) {
-			it.Scope = at.scope
-		}
-		w.items = append(w.items, it)
+		w.turns(n, n.Step, n.Agent, n.Session, at, n.Throws)
+		w.nodes(n.Body, at.deeper())
+	case *Launch:
+		w.turns(n, n.Step, n.Agent, n.Session, at, true)
 		w.nodes(n.Body, at.deeper())
 	case *Agent:
 		w.items = append(w.items, Item{Step: n.Step, Node: n, Depth: at.depth, Agent: useOf(n.Name)})
@@ -124,6 +117,21 @@ func (w *lister) node(n Node, at spot) {
 	default:
 		w.plain(n, at)
 	}
+}
+
+// turns lists a step that goes to a session.
+func (w *lister) turns(n Node, s Step, agent, session Arg, at spot, throws bool) {
+	it := Item{Step: s, Node: n, Depth: at.depth, Agent: at.agent, Session: at.session, Throws: throws}
+	if agent.Given {
+		it.Agent = useOf(agent)
+	}
+	if session.Given {
+		it.Session = useOf(session)
+	}
+	if it.Session == (Use{}) {
+		it.Scope = at.scope
+	}
+	w.items = append(w.items, it)
 }
 
 // children lists what stands in a component in the order of the document, whichever slot it goes to.

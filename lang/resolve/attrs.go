@@ -24,9 +24,6 @@ func (r *resolver) attributes(el *syntax.Element, c *Component, p place) *Elemen
 			r.attribute(&Element{}, &Attribute{Name: a.Name}, el, a, p) // its expression may have faults of its own
 		case row.Form != Deferred:
 			r.attribute(e, row, el, a, p)
-			if row.Later {
-				r.diags.Add(CodeLaterAttribute, a.NameSpan, a.Name+" is not built yet", "")
-			}
 		}
 	}
 	if unknown {

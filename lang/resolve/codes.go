@@ -9,7 +9,6 @@ import (
 const (
 	CodeUnknownComponent = "XMD1301"
 	CodeLaterComponent   = "XMD1302"
-	CodeLaterAttribute   = "XMD1304"
 	CodeUnknownAttribute = "XMD1303"
 	// XMD1304 was an attribute that is not built yet.
 	CodeMissingAttribute = "XMD1305"
@@ -28,16 +27,16 @@ const (
 	CodeSlot             = "XMD1318"
 	CodeExecLanguage     = "XMD1320"
 	CodeExecWord         = "XMD1321"
-	CodeExecLater        = "XMD1322"
-	CodeExecValue        = "XMD1323"
-	CodeDuration         = "XMD1324"
-	CodeSchema           = "XMD1330"
-	CodeSchemaFile       = "XMD1331"
-	CodeSchemaValue      = "XMD1332"
-	CodeFile             = "XMD1340"
-	CodeCycle            = "XMD1341"
-	CodeBuiltinFile      = "XMD1342"
-	CodePropValue        = "XMD1343"
+	// XMD1322 was a word of exec fences that is not built yet.
+	CodeExecValue   = "XMD1323"
+	CodeDuration    = "XMD1324"
+	CodeSchema      = "XMD1330"
+	CodeSchemaFile  = "XMD1331"
+	CodeSchemaValue = "XMD1332"
+	CodeFile        = "XMD1340"
+	CodeCycle       = "XMD1341"
+	CodeBuiltinFile = "XMD1342"
+	CodePropValue   = "XMD1343"
 
 	CodeUnbound      = "XMD1401"
 	CodeSometimes    = "XMD1402"
@@ -53,8 +52,8 @@ const (
 	CodeUnreachable  = "XMD1420"
 	CodeIdle         = "XMD1421"
 
-	CodeYAML          = "XMD1501"
-	CodeFrontLater    = "XMD1502"
+	CodeYAML = "XMD1501"
+	// XMD1502 was a key of the frontmatter that is not built yet.
 	CodeFrontShape    = "XMD1503"
 	CodePropName      = "XMD1504"
 	CodePropSchema    = "XMD1505"
@@ -75,7 +74,6 @@ var Codes = []diag.Code{
 	{Code: CodeUnknownComponent, Title: "there is no component of this name"},
 	{Code: CodeLaterComponent, Title: "a component that is not built yet"},
 	{Code: CodeUnknownAttribute, Title: "an attribute that the component does not have"},
-	{Code: CodeLaterAttribute, Title: "an attribute that is not built yet"},
 	{Code: CodeMissingAttribute, Title: "a required attribute is missing"},
 	{Code: CodeAttributeValue, Title: "an attribute's value is of the wrong form"},
 	{Code: CodeBody, Title: "both or neither of a body and the attribute that stands for it"},
@@ -92,7 +90,6 @@ var Codes = []diag.Code{
 	{Code: CodeSlot, Title: "a slot that does not exist, or `slot` where it means nothing"},
 	{Code: CodeExecLanguage, Title: "an exec block in a language that no program is known for"},
 	{Code: CodeExecWord, Title: "an unknown word on an exec fence"},
-	{Code: CodeExecLater, Title: "a word of exec fences that is not built yet"},
 	{Code: CodeExecValue, Title: "the value of a word on an exec fence is of the wrong form"},
 	{Code: CodeDuration, Title: "a malformed duration"},
 	{Code: CodeSchema, Title: "a schema is not valid"},
@@ -116,7 +113,6 @@ var Codes = []diag.Code{
 	{Code: CodeUnreachable, Title: "warning: something is never reached"},
 	{Code: CodeIdle, Title: "warning: an attribute does nothing here"},
 	{Code: CodeYAML, Title: "the frontmatter is not valid YAML"},
-	{Code: CodeFrontLater, Title: "a key of the frontmatter that is not built yet"},
 	{Code: CodeFrontShape, Title: "a key of the frontmatter has a value of the wrong form"},
 	{Code: CodePropName, Title: "a name that no prop or environment variable can have"},
 	{Code: CodePropSchema, Title: "a prop's schema is not valid"},

@@ -28,7 +28,6 @@ type Attribute struct {
 	Needed   bool     // must be given
 	Min, Max int64    // of a Count; Max 0: no limit
 	Words    []string // of a Word
-	Later    bool     // of the language, but not built yet
 }
 
 // Component is one row of the table of components.
@@ -90,7 +89,7 @@ var (
 // Components is the table of the language's components, built ones first. It is read-only.
 var Components = []Component{
 	{Name: "Prompt", Attrs: []Attribute{words("text"), words("agent"), words("session"), binds, {Name: "throwOnError", Form: Flag}, within, fits,
-		{Name: "retries", Form: Count, Max: MaxRetries}, {Name: "resend", Form: Word, Words: []string{"auto"}, Later: true}}},
+		{Name: "retries", Form: Count, Max: MaxRetries}, {Name: "resend", Form: Word, Words: []string{"auto"}}}},
 	{Name: "Agent", Attrs: []Attribute{needed(words("name")), words("model"), words("effort"), words("mode")}},
 	{Name: "Session", Attrs: []Attribute{words("name")}},
 	{Name: "Let", Attrs: []Attribute{needed(binds), anything("value")}},
@@ -119,8 +118,9 @@ var Components = []Component{
 	{Name: "Elicit", Attrs: []Attribute{fits, {Name: "choices", Form: Array}, anything("default"), binds}, Body: FullBody, BodyHint: "it is the question"},
 	{Name: "Content", Attrs: []Attribute{{Name: "slot", Form: Literal}}},
 
+	{Name: "Session.Launch", Attrs: []Attribute{words("agent"), words("session")}},
+
 	{Name: "Instructions", Later: true, Body: FullBody, BodyHint: "it is what agents are told"},
-	{Name: "Session.Launch", Later: true, Attrs: []Attribute{words("agent"), words("session")}},
 	{Name: "Conversation", Later: true, Attrs: []Attribute{words("name"), {Name: "onLost", Form: Word, Words: []string{"restart", "fail"}}}},
 	{Name: "Tool", Later: true, Attrs: []Attribute{{Name: "name", Form: Literal, Needed: true}, words("description"), fits, within}, Body: NeedBody,
 		BodyHint: "it runs when an agent calls the tool"},
@@ -154,12 +154,11 @@ func componentNames() []string {
 type ExecWord struct {
 	Name  string
 	Value bool // takes a value; else it stands alone
-	Later bool
 }
 
 // Words is the table of the words that may follow exec. It is read-only.
 var Words = []ExecWord{{Name: "as", Value: true}, {Name: "with", Value: true}, {Name: "throwOnError"}, {Name: "silent"}, {Name: "lax"},
-	{Name: "timeout", Value: true}, {Name: "cwd", Value: true}, {Name: "once", Later: true}}
+	{Name: "timeout", Value: true}, {Name: "cwd", Value: true}, {Name: "once"}}
 
 // Languages are the languages that an exec block can be written in. Which program runs each of them is not decided here.
 var Languages = []string{"awk", "bash", "fish", "javascript", "js", "lua", "node", "perl", "php", "py", "python", "python3", "r", "rb",

@@ -63,7 +63,9 @@ func (r *resolver) builtin(el *syntax.Element, e *Element, p place) (ends bool) 
 		r.permissions(el, e)
 	case "File", "Glob", "TempDir", "Json", "Parse", "SafeParse", "Fetch", "Elicit":
 		return r.effect(el, e, in)
-	case "Instructions", "Session.Launch", "Conversation", "Tool", "Mcp":
+	case "Session.Launch":
+		return r.launch(el, e)
+	case "Instructions", "Conversation", "Tool", "Mcp":
 		return r.later(el, e, in)
 	}
 	return r.nodes(el.Body, in)

@@ -54,8 +54,6 @@ func (r *resolver) word(e *Exec, w *syntax.InfoWord) {
 			hint = "an exec fence takes " + strings.Join(names[:len(names)-1], ", ")
 		}
 		r.diags.Add(CodeExecWord, w.Pos, w.Name+" is no word of an exec fence", hint)
-	case Words[i].Later:
-		r.diags.Add(CodeExecLater, w.Pos, w.Name+" is not built yet", "")
 	case Words[i].Value && !w.HasValue:
 		r.diags.Add(CodeExecValue, w.Pos, w.Name+" needs a value", "write "+w.Name+`="…"`)
 	case !Words[i].Value && w.HasValue:
@@ -81,6 +79,8 @@ func (r *resolver) wordValue(e *Exec, w *syntax.InfoWord) {
 		e.Silent = true
 	case "lax":
 		e.Lax = true
+	case "once":
+		e.Once = true
 	case "timeout":
 		ms, err := Duration(w.Value)
 		if err != nil {

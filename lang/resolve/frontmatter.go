@@ -305,27 +305,35 @@ func (r *resolver) envOptions(e *EnvName, p yamlPair) {
 		r.diags.Add(CodeFrontShape, p.val.pos, "the options of "+p.key+" are a map", "write "+p.key+": {required: true}")
 		return
 	}
+	var given diag.Span // where the default is
 	for _, o := range p.val.pairs {
-		v := o.val.value()
 		switch o.key {
 		case "required":
-			b, ok := v.(bool)
-			if !ok {
-				r.diags.Add(CodeFrontShape, o.val.pos, "required is true or false", "")
-			}
-			e.Required = b
+			e.Required = r.yes(o)
+		case "secret":
+			e.Secret = r.yes(o)
 		case "default":
-			s, ok := v.(string)
+			s, ok := o.val.value().(string)
 			if !ok {
 				r.diags.Add(CodeFrontShape, o.val.pos, "the default of a variable is a string", "quote it")
 			}
-			e.Default, e.HasDefault = s, true
-		case "secret":
-			r.diags.Add(CodeFrontLater, o.pos, "secret is not built yet", "")
+			e.Default, e.HasDefault, given = s, true, o.pos
 		default:
-			r.diags.Add(CodeFrontShape, o.pos, o.key+" is no option of a variable", "options are required and default")
+			r.diags.Add(CodeFrontShape, o.pos, o.key+" is no option of a variable", "options are required, default and secret")
 		}
 	}
+	if e.Secret && e.HasDefault {
+		r.diags.Add(CodeFrontShape, given, "a secret has no default", "what stands in a document is no secret: set the variable "+e.Name)
+	}
+}
+
+// yes reads an option that is true or false.
+func (r *resolver) yes(o yamlPair) bool {
+	b, ok := o.val.value().(bool)
+	if !ok {
+		r.diags.Add(CodeFrontShape, o.val.pos, o.key+" is true or false", "")
+	}
+	return b
 }
 
 func (r *resolver) envName(in *Inputs, e EnvName) {

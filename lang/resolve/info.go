@@ -86,6 +86,7 @@ func (p *Prop) IsFlag() bool { return p.Type != nil && p.Type.Kinds&^expr.Null =
 type EnvName struct {
 	Name       string
 	Required   bool
+	Secret     bool // its value is shown nowhere; never with a Default
 	Default    string
 	HasDefault bool
 	Pos        diag.Span
@@ -149,6 +150,7 @@ type Exec struct {
 	As                        string
 	With                      []With
 	ThrowOnError, Silent, Lax bool
+	Once                      bool  // never run again without asking
 	TimeoutMS                 int64 // 0: none
 	Cwd                       string
 }

@@ -19,9 +19,6 @@ func (r *resolver) later(el *syntax.Element, e *Element, p place) (ends bool) {
 		r.mcp(el)
 	case "Conversation":
 		return r.conversation(el, e, p)
-	case "Session.Launch":
-		r.launch(el, e)
-		return r.nodes(el.Body, captured)
 	default:
 		return r.nodes(el.Body, captured)
 	}
@@ -63,19 +60,6 @@ func (r *resolver) mcp(el *syntax.Element) {
 		if hasAttr(el, attr) && !hasAttr(el, want) && (byURL || byCommand) {
 			r.diags.Add(CodeAttributeValue, attrSpan(el, attr), attr+" of Mcp goes with "+want, "")
 		}
-	}
-}
-
-// launch resolves Session.Launch, which hands the terminal over.
-func (r *resolver) launch(el *syntax.Element, e *Element) {
-	r.agentName(e.Arg("agent"))
-	r.sessionName(e.Arg("session"))
-	r.note(&r.info.holds.launch, tagSpan(el), "Session.Launch is here")
-	if hasAttr(el, "session") {
-		r.namesSession(attrSpan(el, "session"))
-	}
-	if r.in.at != "" {
-		r.diags.Add(CodeLaunch, tagSpan(el), "Session.Launch cannot stand in "+r.in.at, "it hands the terminal over, so nothing else may run")
 	}
 }
 

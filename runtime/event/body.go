@@ -8,6 +8,14 @@ type Run struct {
 	Digest   string         `json:"digest"` // of the plan
 	Dir      string         `json:"dir"`
 	Props    map[string]any `json:"props,omitempty"`
+	Resumed  bool           `json:"resumed,omitempty"` // the run goes on
+	Edited   []Source       `json:"edited,omitempty"`  // the sources from here on, when they are not the first ones
+}
+
+// Source is one document as it was when the run used it.
+type Source struct {
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 // Delta is a piece of text: of the output (text), an answer (message), a thought, a notice, a child's output.
@@ -19,10 +27,30 @@ type Delta struct {
 // Step is the start or end of a step.
 type Step struct {
 	Kind     string `json:"kind"`
-	Outcome  string `json:"outcome,omitempty"` // ended: done, failed, cancelled
+	Input    string `json:"input,omitempty"`   // digest of what the step was given
+	Outcome  string `json:"outcome,omitempty"` // ended: done, failed, cancelled, refused, skipped
 	ExitCode *int   `json:"exitCode,omitempty"`
 	Value    any    `json:"value,omitempty"` // what was bound
 	Error    *Error `json:"error,omitempty"`
+}
+
+// Discarded says that the end of a step (step.discarded) or one turn of a prompt (prompt.discarded) does not count any more: it is made
+// again.
+type Discarded struct {
+	Reason string `json:"reason"` // resume, retry, resend
+}
+
+// Behaviour says that a run makes use of a behaviour that an earlier build of xmd did not have.
+type Behaviour struct {
+	Number int `json:"number"`
+}
+
+// Launch is a phase of a native interface: prepared (the conversation is known), detached (its window is about to open), exited.
+type Launch struct {
+	Phase        string `json:"phase"`
+	NativeID     string `json:"nativeSessionId"`
+	Instructions string `json:"instructions,omitempty"` // digest of the instruction layer
+	ExitCode     *int   `json:"exitCode,omitempty"`     // exited
 }
 
 // Agent tells of a started agent process.
@@ -51,9 +79,12 @@ type Warn struct {
 
 // Sent is a prompt about to be sent.
 type Sent struct {
-	Turn    int    `json:"turn"` // number within the session
-	Attempt int    `json:"attempt"`
-	Words   string `json:"words"`
+	Turn     int    `json:"turn"` // number within the session
+	Attempt  int    `json:"attempt"`
+	Words    string `json:"words"`
+	NativeID string `json:"nativeSessionId"`
+	Scope    string `json:"scope,omitempty"`  // whose unnamed session it is
+	Resend   bool   `json:"resend,omitempty"` // the author wants it sent again when its fate is not known
 }
 
 // Accepted says that the provider has the words.
@@ -65,10 +96,11 @@ type Accepted struct {
 // Ended is the end of a prompt.
 type Ended struct {
 	Turn     int    `json:"turn"`
-	Outcome  string `json:"outcome"` // done, failed, cancelled, refused
+	Outcome  string `json:"outcome"` // done, failed, cancelled, refused, skipped
 	Stop     string `json:"stop,omitempty"`
 	Reply    string `json:"reply"`
-	Value    any    `json:"value,omitempty"` // what was captured
+	Adopted  bool   `json:"adopted,omitempty"` // the reply was taken from the provider's history
+	Value    any    `json:"value,omitempty"`   // what was captured
 	NativeID string `json:"nativeSessionId,omitempty"`
 	Identity string `json:"identity,omitempty"`
 	History  string `json:"history,omitempty"`
@@ -140,4 +172,12 @@ type End struct {
 	Errors   []*Error `json:"errors,omitempty"`
 	Value    any      `json:"value,omitempty"` // what a document with returns gave
 	Resume   string   `json:"resume,omitempty"`
+	Stopped  int      `json:"stopped,omitempty"` // which of the document's nodes found the run cancelled
+	Output   *Digest  `json:"digest,omitempty"`
+}
+
+// Digest tells a rendered document from another without holding it.
+type Digest struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
 }

@@ -46,6 +46,10 @@ const (
 	Question        Type = "question"
 	Answer          Type = "answer"
 	StepEnded       Type = "step.ended"
+	StepDiscarded   Type = "step.discarded"
+	PromptDiscarded Type = "prompt.discarded"
+	BehaviourUsed   Type = "behaviour"
+	Launched        Type = "launch"
 	RunEnded        Type = "run.ended"
 )
 
@@ -57,6 +61,8 @@ type Event struct {
 	Type Type
 	At   At
 	Body any
+	// Replayed says that it happened in an earlier invocation of the run and is only told again.
+	Replayed bool
 }
 
 // At says where in the document and on which session something happened. All members may be empty.
@@ -75,11 +81,12 @@ type head struct {
 	Run  *string `json:"run"`
 	Type Type    `json:"type"`
 	At
+	Replayed bool `json:"replayed,omitempty"`
 }
 
 // AppendJSON appends the event as one JSON object, without a line end. Body members stand beside the head's.
 func (e *Event) AppendJSON(buf []byte) ([]byte, error) {
-	h := head{V: Version, Seq: e.Seq, Time: e.Time.UTC().Format(time.RFC3339Nano), Type: e.Type, At: e.At}
+	h := head{V: Version, Seq: e.Seq, Time: e.Time.UTC().Format(time.RFC3339Nano), Type: e.Type, At: e.At, Replayed: e.Replayed}
 	if e.Run != "" {
 		h.Run = &e.Run
 	}

@@ -48,6 +48,7 @@ func form(t *testing.T, typ Type, body any) map[string]any {
 		"time": map[string]any{"type": "string"}, "run": map[string]any{"type": []string{"string", "null"}},
 		"type": map[string]any{"const": string(typ)},
 	}
+	props["replayed"] = map[string]any{"type": "boolean"}
 	for _, name := range []string{"step", "position", "agent", "session"} {
 		props[name] = map[string]any{"type": "string"}
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"xmd/runtime/secret"
 )
 
 // Sink reads events in order. It is called with the stream's lock held: it must be quick and must not call the stream.
@@ -26,11 +28,19 @@ type Stream struct {
 	now   func() time.Time
 	keep  Recorder
 	sinks []Sink
+	mask  *mask // nil: nothing is secret
 }
 
 // NewStream makes the stream of one run. keep may be nil: nothing is recorded.
 func NewStream(run string, now func() time.Time, keep Recorder, sinks ...Sink) *Stream {
 	return &Stream{run: run, now: now, keep: keep, sinks: sinks}
+}
+
+// Hide makes the stream show no secret to its sinks. What is recorded is the recorder's to encode. Before the first event only.
+func (s *Stream) Hide(secrets *secret.Set) {
+	if len(secrets.Names()) > 0 {
+		s.mask = newMask(secrets)
+	}
 }
 
 // Emit shows an event and batches it for the store.
@@ -59,14 +69,57 @@ func (s *Stream) Commit(ctx context.Context, t Type, at At, body, extra any) err
 }
 
 func (s *Stream) next(t Type, at At, body any) *Event {
-	s.seq++
-	return &Event{Seq: s.seq, Time: s.now(), Run: s.run, Type: t, At: at, Body: body}
+	return &Event{Time: s.now(), Run: s.run, Type: t, At: at, Body: body}
 }
 
 func (s *Stream) show(e *Event) {
+	if s.mask == nil {
+		s.tell(e)
+		return
+	}
+	for _, shown := range s.mask.masked(e) {
+		s.tell(shown)
+	}
+}
+
+// EndText shows what is held back of the document's text: nothing more of it comes.
+func (s *Stream) EndText() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mask == nil {
+		return
+	}
+	for _, shown := range s.mask.end(s.next(Text, At{}, nil), func(k maskKey) bool { return k.kind == Text }) {
+		s.tell(shown)
+	}
+}
+
+// tell numbers an event and hands it to the sinks.
+func (s *Stream) tell(e *Event) {
+	s.seq++
+	e.Seq = s.seq
 	for _, sink := range s.sinks {
 		sink.Event(e)
 	}
+}
+
+// Record makes an event durable, together with extra, and shows nothing: it is told when its place in the document comes.
+func (s *Stream) Record(ctx context.Context, t Type, at At, body, extra any) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.keep == nil {
+		return nil
+	}
+	return s.keep.Commit(ctx, &Event{Time: s.now(), Run: s.run, Type: t, At: at, Body: body}, extra)
+}
+
+// Replay shows an event that is on record already.
+func (s *Stream) Replay(t Type, at At, body any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.next(t, at, body)
+	e.Replayed = true
+	s.show(e)
 }
 
 // Unrecorded shows an event that could not be recorded: the end of a run when the store has failed.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"xmd/runtime/event"
+	"xmd/runtime/secret"
 	"xmd/runtime/store"
 )
 
@@ -27,26 +28,33 @@ const (
 
 // Journal is the recorder of one run. Safe for concurrent use.
 type Journal struct {
-	store *store.Store
-	run   string
+	store   *store.Store
+	run     string
+	secrets *secret.Set // stored as references
 
 	write   sync.Mutex // held while a transaction is written: batches keep their order
 	mu      sync.Mutex
 	pending []store.Record
 	bytes   int
 	delta   *delta // the open delta, not yet in pending
+	tails   map[deltaKey]*secret.Encoder
 	kick    chan struct{}
 	stop    chan struct{}
 	done    chan struct{}
 }
 
-// delta gathers neighbouring pieces of one text.
-type delta struct {
+// deltaKey tells one text from another.
+type deltaKey struct {
 	kind   event.Type
 	at     event.At
 	stream string
-	time   time.Time
-	text   strings.Builder
+}
+
+// delta gathers neighbouring pieces of one text.
+type delta struct {
+	deltaKey
+	time time.Time
+	text strings.Builder
 }
 
 // stored is the data of one record.
@@ -56,8 +64,8 @@ type stored struct {
 }
 
 // New makes the journal of a run that the store already knows. Close it.
-func New(s *store.Store, run string) *Journal {
-	j := &Journal{store: s, run: run, kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
+func New(s *store.Store, run string, secrets *secret.Set) *Journal {
+	j := &Journal{store: s, run: run, secrets: secrets, tails: map[deltaKey]*secret.Encoder{}, kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go j.loop()
 	return j
 }
@@ -99,6 +107,10 @@ func (j *Journal) Close() error {
 		close(j.stop)
 	}
 	<-j.done
+	j.mu.Lock()
+	j.endDelta()
+	j.endTexts(func(deltaKey) bool { return true })
+	j.mu.Unlock()
 	return j.flush(context.Background(), nil, nil)
 }
 
@@ -162,13 +174,17 @@ func (j *Journal) putBack(records []store.Record, bytes int, withRecord bool) {
 // add puts e among the waiting records; the caller holds mu.
 func (j *Journal) add(e *event.Event) {
 	j.endDelta()
+	if e.Type == event.PromptEnded || e.Type == event.StepEnded || e.Type == event.RunEnded {
+		j.endTexts(func(k deltaKey) bool { return k.at.Step == e.At.Step || e.Type == event.RunEnded })
+	}
 	j.keep(e.Type, e.At, e.Time, e.Body)
 }
 
 func (j *Journal) addDelta(e *event.Event, d *event.Delta) {
-	if cur := j.delta; cur == nil || cur.kind != e.Type || cur.at != e.At || cur.stream != d.Stream {
+	key := deltaKey{e.Type, e.At, d.Stream}
+	if cur := j.delta; cur == nil || cur.deltaKey != key {
 		j.endDelta()
-		j.delta = &delta{kind: e.Type, at: e.At, stream: d.Stream, time: e.Time}
+		j.delta = &delta{deltaKey: key, time: e.Time}
 	}
 	j.delta.text.WriteString(d.Text)
 	j.bytes += len(d.Text)
@@ -184,7 +200,33 @@ func (j *Journal) endDelta() {
 	}
 	j.delta = nil
 	j.bytes -= d.text.Len()
-	j.keep(d.kind, d.at, d.time, &event.Delta{Text: d.text.String(), Stream: d.stream})
+	tail := j.tails[d.deltaKey]
+	if tail == nil {
+		tail = j.secrets.Encoder()
+		j.tails[d.deltaKey] = tail
+	}
+	j.keepText(d.deltaKey, d.time, tail.Write(d.text.String()))
+}
+
+// endTexts keeps what is held back of texts that have come to their end: it might have been the beginning of a secret.
+func (j *Journal) endTexts(which func(deltaKey) bool) {
+	for key, tail := range j.tails {
+		if which(key) {
+			j.keepText(key, time.Now(), tail.Flush())
+			delete(j.tails, key)
+		}
+	}
+}
+
+// keepText puts a piece of a text, its secrets encoded, among the waiting records.
+func (j *Journal) keepText(key deltaKey, at time.Time, text string) {
+	if text == "" {
+		return
+	}
+	data, err := json.Marshal(stored{At: key.at, Body: &event.Delta{Text: text, Stream: key.stream}})
+	if err == nil {
+		j.put(store.Record{Step: key.at.Step, Kind: string(key.kind), Time: at, Data: data})
+	}
 }
 
 func (j *Journal) keep(kind event.Type, at event.At, t time.Time, body any) {
@@ -192,6 +234,13 @@ func (j *Journal) keep(kind event.Type, at event.At, t time.Time, body any) {
 	if err != nil { // a value that JSON cannot hold; the record itself must not be lost
 		data, _ = json.Marshal(stored{At: at, Body: err.Error()})
 	}
-	j.pending = append(j.pending, store.Record{Step: at.Step, Kind: string(kind), Time: t, Data: data})
-	j.bytes += len(data)
+	if encoded, err := j.secrets.EncodeJSON(data); err == nil { // it is JSON: it has just been made
+		data = encoded
+	}
+	j.put(store.Record{Step: at.Step, Kind: string(kind), Time: t, Data: data})
+}
+
+func (j *Journal) put(r store.Record) {
+	j.pending = append(j.pending, r)
+	j.bytes += len(r.Data)
 }

@@ -57,7 +57,7 @@ func message(text string) *event.Event {
 
 func TestDeltasJoinAndKeepTheirPlace(t *testing.T) {
 	s := opened(t, t.TempDir())
-	j := journal.New(s, "r")
+	j := journal.New(s, "r", nil)
 	j.Batch(message("a"))
 	j.Batch(message("b"))
 	j.Batch(&event.Event{Type: event.Text, Body: &event.Delta{Text: "rendered"}})
@@ -81,7 +81,7 @@ func TestDeltasJoinAndKeepTheirPlace(t *testing.T) {
 // The caller's rows and the record are durable together or not at all; a failed commit loses nothing that waited.
 func TestACommitIsOneTransaction(t *testing.T) {
 	s := opened(t, t.TempDir())
-	j := journal.New(s, "r")
+	j := journal.New(s, "r", nil)
 	defer func() { _ = j.Close() }()
 	boom := errors.New("boom")
 	j.Batch(message("a"))
@@ -112,7 +112,7 @@ func TestDeltasAreWrittenByTimeAndBySize(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		s := opened(t, dir)
-		j := journal.New(s, "r")
+		j := journal.New(s, "r", nil)
 		j.Batch(message("a"))
 		if got := kept(t, s); got != "" {
 			t.Errorf("at once: %q", got)
@@ -135,7 +135,7 @@ func TestDeltasAreWrittenByTimeAndBySize(t *testing.T) {
 
 func TestConcurrentUse(t *testing.T) {
 	s := opened(t, t.TempDir())
-	j := journal.New(s, "r")
+	j := journal.New(s, "r", nil)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -158,7 +158,7 @@ func TestConcurrentUse(t *testing.T) {
 
 func BenchmarkDelta(b *testing.B) {
 	s := opened(b, b.TempDir())
-	j := journal.New(s, "r")
+	j := journal.New(s, "r", nil)
 	e := message(strings.Repeat("x", 20))
 	for b.Loop() {
 		j.Batch(e)
@@ -170,7 +170,7 @@ func BenchmarkDelta(b *testing.B) {
 
 func BenchmarkCommit(b *testing.B) {
 	s := opened(b, b.TempDir())
-	j := journal.New(s, "r")
+	j := journal.New(s, "r", nil)
 	e := &event.Event{Type: event.StepEnded, Body: &event.Step{Kind: "exec", Outcome: "done"}}
 	for b.Loop() {
 		if err := j.Commit(context.Background(), e, nil); err != nil {
@@ -185,7 +185,7 @@ func BenchmarkCommit(b *testing.B) {
 // A long reply that comes faster than it is written is many records of bounded size, not one that holds it in several copies; its text stays whole and in order.
 func TestALongTextIsManyRecords(t *testing.T) {
 	s := opened(t, t.TempDir())
-	j := journal.New(s, "r")
+	j := journal.New(s, "r", nil)
 	const piece = 10 << 10
 	var want strings.Builder
 	for i := range 30 { // more than a record holds

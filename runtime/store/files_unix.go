@@ -93,6 +93,24 @@ func lockFile(f *os.File) error {
 	}
 }
 
+// probeLock says whether somebody holds the lock, without taking it from others who only look. Closing f ends the look.
+func probeLock(f *os.File) error {
+	err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return errLocked
+	}
+	return err
+}
+
+// openToProbe opens a lock's file for probeLock. Its error matches fs.ErrNotExist when there is none.
+func openToProbe(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	return f, wrapOS("lock", path, err)
+}
+
+// pause is a millisecond of real time, whatever clock a test has.
+func pause() { _, _ = unix.Poll(nil, 1) }
+
 // processExists says whether a process of that id exists, whoever's it is.
 func processExists(pid int) bool {
 	if pid <= 0 {

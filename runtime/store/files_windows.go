@@ -50,6 +50,22 @@ func lockFile(f *os.File) error {
 	return err
 }
 
+func probeLock(f *os.File) error {
+	at := &windows.Overlapped{Offset: lockOffset}
+	err := windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, at)
+	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
+		return errLocked
+	}
+	return err
+}
+
+func openToProbe(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	return f, wrapOS("lock", path, err)
+}
+
+func pause() { windows.SleepEx(1, false) }
+
 func processExists(pid int) bool {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -98,8 +99,11 @@ func (l *Lock) File() *os.File {
 // Kind returns the lock's kind.
 func (l *Lock) Kind() LockKind { return l.kind }
 
-// Close gives up this process's copy. It is idempotent. Its file stays where it is.
+// Close gives up this process's copy. It is idempotent. Its file stays where it is. A nil Lock has nothing to give up.
 func (l *Lock) Close() error {
+	if l == nil {
+		return nil
+	}
 	l.mu.Lock()
 	f := l.file
 	l.file = nil
@@ -164,6 +168,37 @@ func (s *Store) TryLock(ctx context.Context, kind LockKind, name string, owner L
 	return l, nil
 }
 
+// Locked says who holds a lock, nil when nobody does. It takes nothing away from anybody: the lock is not taken, its record stays, and
+// no file is made.
+func (s *Store) Locked(kind LockKind, name string) (*BusyError, error) {
+	path := filepath.Join(s.lockDir(kind), "locks", lockFileName(kind, name))
+	f, err := openToProbe(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // nobody ever took it
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	err = probeLock(f)
+	if errors.Is(err, errLocked) {
+		return s.busy(kind, path), nil
+	}
+	return nil, wrapOS("lock", path, err)
+}
+
+// discard deletes the file of a lock that is held here, and gives the lock up: what it locked is gone for good.
+func (l *Lock) discard() error {
+	if l == nil {
+		return nil
+	}
+	f := l.File()
+	if f == nil {
+		return nil
+	}
+	return errors.Join(os.Remove(f.Name()), l.Close())
+}
+
 // Polling bounds of Wait. A lock is asked for often at first, since most holders are about to finish.
 const (
 	firstLockPoll = 10 * time.Millisecond
@@ -217,14 +252,12 @@ func (s *Store) lockPath(kind LockKind, name string) (string, error) {
 	if name == "" {
 		return "", fmt.Errorf("lock: an empty name of kind %s", kind)
 	}
-	dir := s.opts.Dir
 	switch kind {
-	case LockNative:
-		dir = s.opts.UserDir
-	case LockSession, LockRun, lockCreate:
+	case LockNative, LockSession, LockRun, lockCreate:
 	default:
 		return "", fmt.Errorf("lock: unknown kind %q", kind)
 	}
+	dir := s.lockDir(kind)
 	if err := secureDir(dir); err != nil {
 		return "", err
 	}
@@ -232,9 +265,21 @@ func (s *Store) lockPath(kind LockKind, name string) (string, error) {
 	if err := secureDir(dir); err != nil {
 		return "", err
 	}
-	// Names hold paths and ids: a hash keeps them out of file names and within their length.
+	return filepath.Join(dir, lockFileName(kind, name)), nil
+}
+
+// lockDir is the folder above the locks of a kind.
+func (s *Store) lockDir(kind LockKind) string {
+	if kind == LockNative {
+		return s.opts.UserDir
+	}
+	return s.opts.Dir
+}
+
+// lockFileName names a lock's file. Names of locks hold paths and ids: a hash keeps them out of file names and within their length.
+func lockFileName(kind LockKind, name string) string {
 	sum := sha256.Sum256([]byte(name))
-	return filepath.Join(dir, string(kind)+"-"+hex.EncodeToString(sum[:16])+".lock"), nil
+	return string(kind) + "-" + hex.EncodeToString(sum[:16]) + ".lock"
 }
 
 // flock opens and locks path, and makes sure that the locked file is the one that still stands there: somebody may
@@ -245,7 +290,7 @@ func (s *Store) flock(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lockFile(f); err != nil {
+		if err := s.lockAgain(f); err != nil {
 			f.Close()
 			if errors.Is(err, errLocked) {
 				return nil, err
@@ -258,6 +303,19 @@ func (s *Store) flock(path string) (*os.File, error) {
 		f.Close()
 	}
 	return nil, &Error{Kind: KindFailed, Op: "lock", Path: path, Detail: "the file is replaced again and again"}
+}
+
+// lockAgain is lockFile that gives way to somebody who only looks (Locked): that takes microseconds.
+func (s *Store) lockAgain(f *os.File) error {
+	err := lockFile(f)
+	for range 3 {
+		if !errors.Is(err, errLocked) {
+			return err
+		}
+		s.pause()
+		err = lockFile(f)
+	}
+	return err
 }
 
 func standsAt(f *os.File, path string) bool {

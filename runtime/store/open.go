@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	_ "embed"
 	"errors"
@@ -14,8 +15,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"modernc.org/sqlite" // registers the driver "sqlite"
 )
 
 // schemaVersion is the only one that this build knows.
@@ -26,6 +25,9 @@ var schemaSQL string
 
 // open prepares the directory, creates the database if there is none, and checks that it is one of ours.
 func (s *Store) open(ctx context.Context) error {
+	if s.opts.ReadOnly {
+		return s.openReadOnly(ctx)
+	}
 	if err := secureDir(s.opts.Dir); err != nil {
 		return err
 	}
@@ -33,6 +35,29 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	if err := s.connect(ctx); err != nil {
+		return err
+	}
+	if err := s.checkSchema(ctx); err != nil {
+		_ = s.disconnect() // the reason is told, not what followed from it
+		return err
+	}
+	return nil
+}
+
+// openReadOnly opens a database that is there.
+func (s *Store) openReadOnly(ctx context.Context) error {
+	if missing, err := s.missing(); err != nil {
+		return err
+	} else if missing {
+		return &Error{Kind: KindFailed, Op: "open", Path: s.path, Err: errors.New("there is no store")}
+	}
+	if err := s.checkHeader(); err != nil {
+		return err
+	}
+	if err := s.checkWAL(); err != nil {
+		return err
+	}
+	if err := s.dial(ctx, dsn(s.path, "mode=ro")); err != nil {
 		return err
 	}
 	if err := s.checkSchema(ctx); err != nil {
@@ -77,7 +102,15 @@ func (s *Store) connect(ctx context.Context) error {
 	if err := s.checkHeader(); err != nil {
 		return err
 	}
-	db, err := sql.Open("sqlite", dsn(s.path))
+	if err := s.checkWAL(); err != nil {
+		return err
+	}
+	return s.dial(ctx, dsn(s.path, ""))
+}
+
+// dial opens the one connection of a data source.
+func (s *Store) dial(ctx context.Context, source string) error {
+	db, err := sql.Open("sqlite", source)
 	if err != nil {
 		return s.wrap("open", err)
 	}
@@ -111,15 +144,20 @@ func (s *Store) checkHeader() error {
 }
 
 // dsn names the file as a URI, so that no character of its path is taken for a parameter.
-func dsn(path string) string {
+func dsn(path, mode string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path // a drive letter
 	}
-	pragmas := []string{
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(FULL)", "trusted_schema(OFF)", "cell_size_check(ON)",
+	pragmas := []string{"busy_timeout(10000)", "trusted_schema(OFF)", "cell_size_check(ON)"}
+	if mode == "" {
+		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)")
 	}
-	u := url.URL{Scheme: "file", Path: path, RawQuery: url.Values{"_pragma": pragmas}.Encode()}
+	query := url.Values{"_pragma": pragmas}.Encode()
+	if mode != "" {
+		query += "&" + mode
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: query}
 	return u.String()
 }
 
@@ -141,6 +179,8 @@ func (s *Store) create(ctx context.Context) error {
 	if err != nil {
 		return s.wrap("create", err)
 	}
+	image = slices.Clone(image)
+	_, _ = rand.Read(image[identityAt : identityAt+4]) // never fails
 	if err := writeWhole(s.path, image); err != nil {
 		return wrapOS("create", s.path, err)
 	}
@@ -300,7 +340,7 @@ func (tx *Tx) check(op, pragma string) error {
 }
 
 const (
-	damagedHint       = "the database is damaged: put a copy back, or name another --state-dir"
+	damagedHint       = "the database is damaged: put a copy back and move its -wal and -shm files away, or name another --state-dir"
 	unaccountableHint = "leave it as it is and use the xmd that wrote it, put a copy back, or name another --state-dir"
 )
 
@@ -310,54 +350,4 @@ func (s *Store) unaccountable(op, what string, cause error) error {
 		Kind: KindUnaccountable, Op: op, Path: s.path, Err: cause,
 		Detail: what + ": " + ErrUnaccountable.Error() + ": " + unaccountableHint,
 	}
-}
-
-// Primary result codes of SQLite (https://sqlite.org/rescode.html); the driver's constants would pull its library in here.
-const (
-	sqliteBusy, sqliteLocked, sqliteReadOnly, sqliteIO, sqliteCorrupt = 5, 6, 8, 10, 11
-	sqliteFull, sqliteCantOpen, sqliteNotADB                          = 13, 14, 26
-)
-
-// wrap gives an error of SQLite its kind. Errors that have one, and nil, come back as they are.
-func (s *Store) wrap(op string, err error) error {
-	var own *Error
-	if err == nil || errors.As(err, &own) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	e := &Error{Kind: KindFailed, Op: op, Path: s.path, Err: err}
-	var se *sqlite.Error
-	if !errors.As(err, &se) {
-		return e
-	}
-	switch se.Code() & 0xff {
-	case sqliteBusy, sqliteLocked:
-		e.Kind, e.Detail = KindBusy, "another process keeps writing: try again"
-	case sqliteReadOnly, sqliteCantOpen:
-		e.Kind, e.Detail = KindReadOnly, "make it writable, or name another --state-dir"
-	case sqliteFull:
-		e.Kind, e.Detail = KindFull, "no space is left: free some and try again"
-	case sqliteIO:
-		if noSpace(s.opts.Dir) {
-			e.Kind, e.Detail = KindFull, "no space is left: free some and try again"
-		}
-	case sqliteCorrupt, sqliteNotADB:
-		e.Kind, e.Detail = KindDamaged, damagedHint
-	}
-	return e
-}
-
-// wrapOS gives an error of the file system its kind.
-func wrapOS(op, path string, err error) error {
-	var own *Error
-	if err == nil || errors.As(err, &own) {
-		return err
-	}
-	e := &Error{Kind: KindFailed, Op: op, Path: path, Err: err}
-	switch {
-	case errors.Is(err, fs.ErrPermission) || isReadOnly(err):
-		e.Kind, e.Detail = KindReadOnly, "make it writable, or name another --state-dir"
-	case isFull(err):
-		e.Kind, e.Detail = KindFull, "no space is left: free some and try again"
-	}
-	return e
 }

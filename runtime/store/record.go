@@ -113,3 +113,64 @@ func (tx *Tx) records(run string, after int64) ([]Record, error) {
 		})
 	return page, err
 }
+
+// RecordHead is a record without its data.
+type RecordHead struct {
+	Seq  int64
+	Step string
+	Kind string
+}
+
+// headPage bounds what RecordHeads holds in memory, and how long it keeps the connection.
+const headPage = 4096
+
+// RecordHeads reads the heads of a run's journal in order, beginning after sequence number after. The store may be used inside the
+// loop. The first error ends it.
+func (s *Store) RecordHeads(ctx context.Context, run string, after int64) iter.Seq2[RecordHead, error] {
+	return func(yield func(RecordHead, error) bool) {
+		for {
+			var page []RecordHead
+			err := s.View(ctx, func(tx *Tx) error {
+				return tx.rows("read journal", `SELECT seq, step, kind FROM record WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?`,
+					[]any{run, after, headPage}, func(scan func(...any) error) error {
+						var h RecordHead
+						err := scan(&h.Seq, &h.Step, &h.Kind)
+						page = append(page, h)
+						return err
+					})
+			})
+			if err != nil {
+				yield(RecordHead{}, err)
+				return
+			}
+			for _, h := range page {
+				if !yield(h, nil) {
+					return
+				}
+				after = h.Seq
+			}
+			if len(page) < headPage {
+				return
+			}
+		}
+	}
+}
+
+// Record reads one record of a run's journal; found is false when there is none of that number.
+func (s *Store) Record(ctx context.Context, run string, seq int64) (r Record, found bool, err error) {
+	err = s.View(ctx, func(tx *Tx) error {
+		var ms int64
+		var data string
+		found, err = tx.row("read journal", `SELECT seq, step, kind, time, data FROM record WHERE run = ? AND seq = ?`,
+			[]any{run, seq}, &r.Seq, &r.Step, &r.Kind, &ms, &data)
+		if err != nil || !found {
+			return err
+		}
+		r.Time = fromMillis(ms)
+		if r.Data, err = jsonValue(data); err != nil {
+			return tx.s.unaccountable("read journal", fmt.Sprintf("run %s, record %d", run, seq), err)
+		}
+		return nil
+	})
+	return r, found && err == nil, err
+}

@@ -11,13 +11,13 @@ import (
 
 // Place is where a session was looked for.
 type Place struct {
-	Root  string // real path: where the session is, else the run's directory
+	Root  string // real path: where the session lives, else the run's directory
 	Found bool   // the session is there
 }
 
 // FindRoot looks for a session of that agent and name from dir upward to the Git root (without Git only in dir itself)
-// and returns the nearest directory that has it. A session is there when a generation that is not forgotten has a route,
-// or was opened. dir must exist; symlinks in it are resolved.
+// and returns the nearest directory that has it. A session is there when a generation that lives there and is not forgotten has a
+// route, or was opened. dir must exist; symlinks in it are resolved.
 func (s *Store) FindRoot(ctx context.Context, dir, agent, session string) (Place, error) {
 	dirs, err := searchPath(dir)
 	if err != nil {
@@ -42,11 +42,13 @@ func (s *Store) FindRoot(ctx context.Context, dir, agent, session string) (Place
 // Stray is a session of the same agent and name that is not found from here, though a person may have meant it.
 type Stray struct {
 	Key
-	Gone bool // its root is no directory any more; else it is another worktree of the same repository
+	Gone  bool // its root is no directory any more
+	Moved bool // it was constructed here, and was moved there
+	// Neither: its root is another worktree of the same repository.
 }
 
-// Strays returns the sessions of that agent and name whose root is gone or is another worktree of dir's repository. It is
-// for the note that is due when a named session is about to be created.
+// Strays returns the sessions of that agent and name whose root is gone or is another worktree of dir's repository, and those that
+// were moved away from here. It is for the note that is due when a named session is about to be created.
 func (s *Store) Strays(ctx context.Context, dir, agent, session string) ([]Stray, error) {
 	dirs, err := searchPath(dir)
 	if err != nil {
@@ -66,31 +68,27 @@ func (s *Store) Strays(ctx context.Context, dir, agent, session string) ([]Stray
 		info, err := os.Stat(r.Root)
 		switch {
 		case err != nil || !info.IsDir():
-			strays = append(strays, Stray{r.Key, true})
+			strays = append(strays, Stray{Key: r.Key, Gone: true})
+		case r.RecordedRoot != "" && slices.Contains(dirs, r.RecordedRoot):
+			strays = append(strays, Stray{Key: r.Key, Moved: true})
 		case !slices.Contains(dirs, r.Root) && here != "" && commonGitDir(r.Root) == here && gitRoot(r.Root) != gitRoot(dirs[0]):
-			strays = append(strays, Stray{r.Key, false})
+			strays = append(strays, Stray{Key: r.Key})
 		}
 	}
 	return strays, nil
 }
 
-// roots returns every root that has a session of that name.
+// roots returns every root where a session of that name lives.
 func (tx *Tx) roots(agent, session string) ([]string, error) {
+	all, err := tx.kept(agent, session)
 	var roots []string
-	err := tx.rows("find session",
-		`SELECT DISTINCT root FROM (
-			SELECT agent, session, root, generation FROM route WHERE agent = ?1 AND session = ?2
-			UNION SELECT agent, session, root, generation FROM opened WHERE agent = ?1 AND session = ?2) AS k
-		WHERE NOT EXISTS (SELECT 1 FROM mark AS m WHERE m.agent = k.agent AND m.session = k.session
-			AND m.root = k.root AND m.generation = k.generation AND m.name = 'forgotten')`,
-		[]any{agent, session}, func(scan func(...any) error) error {
-			var root string
-			err := scan(&root)
-			roots = append(roots, root)
-			return err
-		})
+	for _, g := range all {
+		if !g.forgotten {
+			roots = append(roots, g.place.Root)
+		}
+	}
 	if err == nil && len(roots) == 0 {
-		err = tx.checkTable("route") // damage must not look like a session that never was
+		err = tx.absent(agent, session) // damage must not look like a session that never was
 	}
 	return roots, err
 }

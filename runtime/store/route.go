@@ -31,6 +31,9 @@ const (
 // Its root is the only path that a record of this kind holds.
 type Route struct {
 	Key
+	// RecordedRoot is the root that the record names when the session was moved since and Key has the one where it lives now; else
+	// empty.
+	RecordedRoot      string
 	Transport         string
 	NativeSessionID   string
 	Provenance        string
@@ -46,7 +49,8 @@ type Established struct {
 	Digest  string `json:"digest,omitempty"`
 }
 
-// routeJSON is the stored form; the order of the fields is part of it.
+// routeJSON is the stored form; the order of the fields is part of it. Of the last three at most one is there: this build writes
+// Established, older ones wrote a binding.
 type routeJSON struct {
 	Schema            string       `json:"schema"`
 	Agent             string       `json:"agent"`
@@ -59,6 +63,8 @@ type routeJSON struct {
 	InstructionDigest string       `json:"instructionDigest,omitempty"`
 	CreatedAt         string       `json:"createdAt"`
 	Established       *Established `json:"established,omitempty"`
+	Binding           *binding     `json:"binding,omitempty"`
+	ExecutableBinding *binding     `json:"executableBinding,omitempty"`
 }
 
 // MarshalJSON writes the stored form, `session-route.v1`.
@@ -67,37 +73,59 @@ func (r Route) MarshalJSON() ([]byte, error) {
 	if est != nil && *est == (Established{}) {
 		est = nil
 	}
+	root := r.Root
+	if r.RecordedRoot != "" {
+		root = r.RecordedRoot
+	}
 	return json.Marshal(routeJSON{
-		RouteSchema, r.Agent, r.Session, r.Root, r.Generation, r.Transport, r.NativeSessionID, r.Provenance,
-		r.InstructionDigest, r.CreatedAt.UTC().Format(time.RFC3339Nano), est,
+		Schema: RouteSchema, Agent: r.Agent, Session: r.Session, Root: root, Generation: r.Generation, Transport: r.Transport,
+		NativeSessionID: r.NativeSessionID, Provenance: r.Provenance, InstructionDigest: r.InstructionDigest,
+		CreatedAt: r.CreatedAt.UTC().Format(time.RFC3339Nano), Established: est,
 	})
 }
 
-// UnmarshalJSON reads the stored form strictly: unknown fields, another schema or values outside their lists are
-// errors that match ErrUnaccountable.
+// UnmarshalJSON reads the stored form, this build's or an older one's, strictly: unknown fields, another schema or values outside
+// their lists are errors that match ErrUnaccountable.
 func (r *Route) UnmarshalJSON(data []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	var j routeJSON
-	if err := dec.Decode(&j); err != nil {
+	j, err := readRoute(data)
+	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnaccountable, err)
 	}
-	if j.Schema != RouteSchema {
-		return fmt.Errorf("%w: route schema %q", ErrUnaccountable, j.Schema)
-	}
-	created, err := time.Parse(time.RFC3339Nano, j.CreatedAt)
+	got, err := j.route()
 	if err != nil {
-		return fmt.Errorf("%w: createdAt: %w", ErrUnaccountable, err)
-	}
-	got := Route{
-		Key{j.Agent, j.Session, j.Root, j.Generation}, j.Transport, j.NativeSessionID, j.Provenance,
-		j.InstructionDigest, created, j.Established,
-	}
-	if err := got.validate(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnaccountable, err)
 	}
 	*r = got
 	return nil
+}
+
+func readRoute(data []byte) (routeJSON, error) {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var j routeJSON
+	if err := dec.Decode(&j); err != nil {
+		return j, err
+	}
+	if j.Schema != RouteSchema {
+		return j, fmt.Errorf("route schema %q", j.Schema)
+	}
+	return j, nil
+}
+
+func (j routeJSON) route() (Route, error) {
+	created, err := time.Parse(time.RFC3339Nano, j.CreatedAt)
+	if err != nil {
+		return Route{}, fmt.Errorf("createdAt: %w", err)
+	}
+	est, err := j.established()
+	if err != nil {
+		return Route{}, err
+	}
+	r := Route{
+		Key: Key{j.Agent, j.Session, j.Root, j.Generation}, Transport: j.Transport, NativeSessionID: j.NativeSessionID,
+		Provenance: j.Provenance, InstructionDigest: j.InstructionDigest, CreatedAt: created, Established: est,
+	}
+	return r, r.validate()
 }
 
 func (r Route) validate() error {
@@ -128,16 +156,22 @@ func (r Route) encode() (record, sum string, err error) {
 	return string(data), digestOf(data), nil
 }
 
-// decodeRoute reads a stored route and insists that it is, byte for byte, what this build would have written for key.
+// decodeRoute reads a stored route and insists that it is, byte for byte, what this build or an older one would have written for
+// key: the same record with its members in their order, nothing between them and nothing left empty.
 func decodeRoute(key Key, record, sum string) (Route, error) {
 	if digestOf([]byte(record)) != sum {
 		return Route{}, fmt.Errorf("%w: the record does not match its sum", ErrUnaccountable)
 	}
-	var r Route
-	if err := r.UnmarshalJSON([]byte(record)); err != nil {
-		return Route{}, err
+	j, err := readRoute([]byte(record))
+	if err != nil {
+		return Route{}, fmt.Errorf("%w: %w", ErrUnaccountable, err)
 	}
-	if again, _, err := r.encode(); err != nil || again != record {
+	r, err := j.route()
+	if err != nil {
+		return Route{}, fmt.Errorf("%w: %w", ErrUnaccountable, err)
+	}
+	again, err := json.Marshal(j)
+	if err != nil || string(again) != record || r.CreatedAt.UTC().Format(time.RFC3339Nano) != j.CreatedAt {
 		return Route{}, fmt.Errorf("%w: the record is not in its canonical form", ErrUnaccountable)
 	}
 	if r.Key != key {

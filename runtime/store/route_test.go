@@ -68,14 +68,25 @@ func TestRouteTriggers(t *testing.T) {
 		t.Fatal(err)
 	}
 	const values = ` INTO route SELECT agent, session, root, generation, 'x', 'x', 'x' FROM route`
-	for _, query := range []string{
-		`UPDATE route SET native_id = 'x'`, `UPDATE OR REPLACE route SET generation = 1`, `UPDATE OR IGNORE route SET sum = 'x'`,
-		`DELETE FROM route`, `INSERT` + values, `REPLACE` + values, `INSERT OR REPLACE` + values, `INSERT OR IGNORE` + values,
-		`INSERT OR ROLLBACK` + values, `INSERT` + values + ` WHERE true ON CONFLICT DO UPDATE SET native_id = 'x'`,
-		`UPDATE record SET data = 'x'`, `REPLACE INTO record SELECT * FROM record`,
-	} {
-		if err := s.Raw(ctx, query); err == nil {
-			t.Errorf("%s was let through", query)
+	const upsert = `INSERT` + values + ` WHERE true ON CONFLICT DO UPDATE SET `
+	for _, pragma := range []string{"recursive_triggers=OFF", "recursive_triggers=ON"} {
+		if err := s.Raw(ctx, "PRAGMA "+pragma); err != nil {
+			t.Fatal(err)
+		}
+		for _, query := range []string{
+			`UPDATE route SET native_id = 'x'`, `UPDATE OR REPLACE route SET generation = 1`, `UPDATE OR REPLACE route SET record = 'x'`,
+			`UPDATE OR IGNORE route SET sum = 'x'`, `UPDATE OR FAIL route SET root = '/x'`, `UPDATE OR ROLLBACK route SET agent = 'x'`,
+			`UPDATE route SET sum = s.version FROM store AS s`,
+			`DELETE FROM route`, `DELETE FROM route WHERE generation = 1 RETURNING *`,
+			`INSERT` + values, `REPLACE` + values, `INSERT OR REPLACE` + values, `INSERT OR IGNORE` + values, `INSERT OR FAIL` + values,
+			`INSERT OR ROLLBACK` + values, `INSERT` + values + ` WHERE true ON CONFLICT DO NOTHING`,
+			upsert + `native_id = 'x'`, upsert + `record = excluded.record, sum = excluded.sum`,
+			`UPDATE record SET data = 'x'`, `UPDATE OR REPLACE record SET seq = 1`, `REPLACE INTO record SELECT * FROM record`,
+			`INSERT INTO record SELECT * FROM record WHERE true ON CONFLICT DO UPDATE SET data = 'x'`,
+		} {
+			if err := s.Raw(ctx, query); err == nil {
+				t.Errorf("%s: %s was let through", pragma, query)
+			}
 		}
 	}
 	do(t, s, func(tx *store.Tx) error {

@@ -102,13 +102,17 @@ func (tx *Tx) Run(ref string) (Run, error) {
 	return found[0], nil
 }
 
-// Runs returns up to limit runs, the one begun last first. limit <= 0 means all.
+// runHeadColumns are runColumns without what can be large.
+const runHeadColumns = `id, document, dir, '[]', '', '', started, COALESCE(ended, 0), COALESCE(outcome, ''),
+	COALESCE(exit_code, 0), ended IS NOT NULL`
+
+// Runs returns up to limit runs, the one begun last first, without their sources, props and settings. limit <= 0 means all.
 func (tx *Tx) Runs(limit int) ([]Run, error) {
 	if limit <= 0 {
 		limit = -1
 	}
 	var all []Run
-	err := tx.runs(`SELECT `+runColumns+` FROM run ORDER BY number DESC LIMIT ?`, []any{limit},
+	err := tx.runs(`SELECT `+runHeadColumns+` FROM run ORDER BY number DESC LIMIT ?`, []any{limit},
 		func(r Run) error { all = append(all, r); return nil })
 	return all, err
 }

@@ -23,7 +23,7 @@ func (e *NativeTakenError) Error() string {
 // and created is false, whatever r says. A native id that another key has is refused with a *NativeTakenError. A zero
 // CreatedAt becomes now.
 func (tx *Tx) CreateRoute(r Route) (winner Route, created bool, err error) {
-	r.CreatedAt = tx.now(r.CreatedAt)
+	r.CreatedAt, r.RecordedRoot = tx.now(r.CreatedAt), ""
 	if err := r.validate(); err != nil {
 		return Route{}, false, err
 	}
@@ -31,41 +31,66 @@ func (tx *Tx) CreateRoute(r Route) (winner Route, created bool, err error) {
 	if err != nil || found {
 		return winner, false, err
 	}
-	if err := tx.checkTable("route"); err != nil {
+	home, err := tx.homeToWrite(r.Key)
+	if err != nil {
+		return Route{}, false, err
+	}
+	if err := tx.absent(r.Agent, r.Session); err != nil {
 		return Route{}, false, err // damage must not look like a key that is free
 	}
-	if holder, taken, err := tx.NativeHolder(r.Agent, r.NativeSessionID); err != nil {
+	if err := tx.free(r.Agent, r.NativeSessionID); err != nil {
 		return Route{}, false, err
-	} else if taken {
-		return Route{}, false, &NativeTakenError{r.NativeSessionID, holder}
+	}
+	if home != r.Key {
+		r.RecordedRoot = home.Root
 	}
 	record, sum, err := r.encode()
 	if err != nil {
 		return Route{}, false, err
 	}
-	err = tx.write("create route",
+	return r, true, tx.insertRoute(home, r.NativeSessionID, record, sum)
+}
+
+// free says whether a native id may be given to a new key.
+func (tx *Tx) free(agent, nativeID string) error {
+	holder, taken, err := tx.NativeHolder(agent, nativeID)
+	if err == nil && taken {
+		err = &NativeTakenError{nativeID, holder}
+	}
+	return err
+}
+
+func (tx *Tx) insertRoute(home Key, nativeID, record, sum string) error {
+	return tx.write("create route",
 		`INSERT INTO route (agent, session, root, generation, native_id, record, sum) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		r.Agent, r.Session, r.Root, r.Generation, r.NativeSessionID, record, sum)
-	return r, err == nil, err
+		home.Agent, home.Session, home.Root, home.Generation, nativeID, record, sum)
 }
 
 // Route returns the route of one generation, forgotten or not.
 func (tx *Tx) Route(k Key) (r Route, found bool, err error) {
+	home, ok, err := tx.home(k)
+	if err != nil || !ok {
+		return Route{}, false, err
+	}
 	var record, sum string
 	found, err = tx.row("read route",
 		`SELECT record, sum FROM route WHERE agent = ? AND session = ? AND root = ? AND generation = ?`,
-		[]any{k.Agent, k.Session, k.Root, k.Generation}, &record, &sum)
+		[]any{home.Agent, home.Session, home.Root, home.Generation}, &record, &sum)
 	if err != nil || !found {
 		return Route{}, false, err
 	}
-	r, err = tx.decode(k, record, sum)
+	r, err = tx.decode(home, k, record, sum)
 	return r, err == nil, err
 }
 
-func (tx *Tx) decode(k Key, record, sum string) (Route, error) {
-	r, err := decodeRoute(k, record, sum)
+// decode reads the route that is recorded under home and lives at k.
+func (tx *Tx) decode(home, k Key, record, sum string) (Route, error) {
+	r, err := decodeRoute(home, record, sum)
 	if err != nil {
 		return Route{}, tx.s.unaccountable("read route", "the route of session "+k.String(), err)
+	}
+	if home != k {
+		r.Key, r.RecordedRoot = k, home.Root
 	}
 	return r, nil
 }
@@ -73,28 +98,38 @@ func (tx *Tx) decode(k Key, record, sum string) (Route, error) {
 // Current returns the route of the highest generation that is not forgotten. Before it says that there is none it
 // checks that the table is whole: damage must not look like a session that never was.
 func (tx *Tx) Current(s SessionKey) (r Route, found bool, err error) {
-	var gen int
-	found, err = tx.row("read route",
-		`SELECT generation FROM route AS r WHERE agent = ?1 AND session = ?2 AND root = ?3 AND NOT EXISTS (
-			SELECT 1 FROM mark AS m WHERE m.agent = ?1 AND m.session = ?2 AND m.root = ?3
-				AND m.generation = r.generation AND m.name = 'forgotten')
-		ORDER BY generation DESC LIMIT 1`,
-		[]any{s.Agent, s.Session, s.Root}, &gen)
+	all, err := tx.kept(s.Agent, s.Session)
 	if err != nil {
 		return Route{}, false, err
 	}
-	if !found {
-		return Route{}, false, tx.checkTable("route")
+	highest := 0
+	for _, g := range all {
+		if g.route && !g.forgotten && g.place.Root == s.Root {
+			highest = max(highest, g.place.Generation)
+		}
 	}
-	return tx.Route(s.Generation(gen))
+	if highest == 0 {
+		return Route{}, false, tx.absent(s.Agent, s.Session)
+	}
+	r, found, err = tx.Route(s.Generation(highest))
+	if err == nil && !found { // it was listed a moment ago
+		err = tx.s.unaccountable("read route", "the route of session "+s.Generation(highest).String(), errors.New("it cannot be read by its key"))
+	}
+	return r, found, err
 }
 
-// NextGeneration is one above the highest generation that has a route, forgotten ones counted: 1 for a session that
-// never was. A generation that was opened and never accepted does not count: the next attempt takes its number.
+// NextGeneration is one above the highest generation that has a route, forgotten ones and those that were moved away counted: 1 for
+// a session that never was. A generation that was opened and never accepted does not count: the next attempt takes its number.
 func (tx *Tx) NextGeneration(s SessionKey) (int, error) {
-	var highest int
-	_, err := tx.row("read route", `SELECT COALESCE(MAX(generation), 0) FROM route WHERE agent = ? AND session = ? AND root = ?`,
-		[]any{s.Agent, s.Session, s.Root}, &highest)
+	all, err := tx.kept(s.Agent, s.Session)
+	highest := 0
+	for _, g := range all {
+		here := g.place.Root == s.Root && g.route
+		left := g.home.Root == s.Root && (g.route || g.place != g.home)
+		if here || left {
+			highest = max(highest, g.home.Generation)
+		}
+	}
 	return highest + 1, err
 }
 
@@ -106,50 +141,11 @@ func (tx *Tx) NativeHolder(agent, nativeID string) (k Key, found bool, err error
 				AND m.generation = r.generation AND m.name = 'forgotten')
 		ORDER BY session, root, generation LIMIT 1`,
 		[]any{agent, nativeID}, &k.Agent, &k.Session, &k.Root, &k.Generation)
-	return k, found, err
-}
-
-// Filter chooses routes. Its zero value chooses the current generation of every session.
-type Filter struct {
-	Selector
-	Root      string // empty: every root
-	All       bool   // older generations too; a Selector with a generation implies it
-	Forgotten bool   // forgotten ones too
-}
-
-// Routes lists routes by agent, session, root and generation. Those that cannot be read are told in the error, beside
-// those that can.
-func (tx *Tx) Routes(f Filter) ([]Route, error) {
-	var routes []Route
-	var bad []error
-	err := tx.rows("list routes",
-		`SELECT agent, session, root, generation, record, sum, EXISTS (SELECT 1 FROM mark AS m WHERE m.agent = r.agent
-			AND m.session = r.session AND m.root = r.root AND m.generation = r.generation AND m.name = 'forgotten')
-		FROM route AS r WHERE ?1 IN ('', agent) AND ?2 IN ('', session) AND ?3 IN ('', root) AND ?4 IN (0, generation)
-		ORDER BY agent, session, root, generation`,
-		[]any{f.Agent, f.Session, f.Root, f.Generation}, func(scan func(...any) error) error {
-			var k Key
-			var record, sum string
-			var forgotten bool
-			if err := scan(&k.Agent, &k.Session, &k.Root, &k.Generation, &record, &sum, &forgotten); err != nil {
-				return err
-			}
-			if forgotten && !f.Forgotten {
-				return nil
-			}
-			r, err := tx.decode(k, record, sum)
-			if err != nil {
-				bad = append(bad, err)
-				return nil
-			}
-			if n := len(routes); n > 0 && !f.All && f.Generation == 0 && routes[n-1].SessionKey() == k.SessionKey() {
-				routes[n-1] = r // a later generation of the same session
-				return nil
-			}
-			routes = append(routes, r)
-			return nil
-		})
-	return routes, errors.Join(append(bad, err)...)
+	if err != nil || !found {
+		return Key{}, false, err
+	}
+	m, err := tx.moves(k.Agent, k.Session)
+	return m.place(k), err == nil, err
 }
 
 // Opened says that a native id is known for a generation, before any turn of it was accepted.
@@ -172,9 +168,13 @@ func (tx *Tx) PutOpened(o Opened) error {
 	}
 	at := toMillis(tx.now(o.Time))
 	if o.SessionKey().Named() {
+		home, err := tx.homeToWrite(o.Key)
+		if err != nil {
+			return err
+		}
 		return tx.write("open session",
 			`INSERT INTO opened (agent, session, root, generation, native_id, transport, run, time) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-			o.Agent, o.Session, o.Root, o.Generation, o.NativeID, o.Transport, o.Run, at)
+			home.Agent, home.Session, home.Root, home.Generation, o.NativeID, o.Transport, o.Run, at)
 	}
 	run, scope := o.SessionKey().unnamedParts()
 	if run != o.Run {
@@ -190,10 +190,14 @@ func (tx *Tx) LastOpened(k Key) (o Opened, found bool, err error) {
 	var ms int64
 	o.Key = k
 	if k.SessionKey().Named() {
+		home, ok, herr := tx.home(k)
+		if herr != nil || !ok {
+			return Opened{}, false, herr
+		}
 		found, err = tx.row("read opened",
 			`SELECT native_id, transport, run, time FROM opened WHERE agent = ? AND session = ? AND root = ? AND generation = ?
 			ORDER BY number DESC LIMIT 1`,
-			[]any{k.Agent, k.Session, k.Root, k.Generation}, &o.NativeID, &o.Transport, &o.Run, &ms)
+			[]any{home.Agent, home.Session, home.Root, home.Generation}, &o.NativeID, &o.Transport, &o.Run, &ms)
 	} else {
 		run, scope := k.SessionKey().unnamedParts()
 		found, err = tx.row("read opened",
@@ -228,21 +232,34 @@ func (tx *Tx) PutMark(m Mark) error {
 	if strings.TrimSpace(m.Name) == "" {
 		return fmt.Errorf("mark session %s: the mark has no name", m.Key)
 	}
+	home, err := tx.homeToWrite(m.Key)
+	if err != nil {
+		return err
+	}
+	return tx.putMark(home, m)
+}
+
+// putMark writes m under the key that its generation is recorded under.
+func (tx *Tx) putMark(home Key, m Mark) error {
 	data, err := jsonText(m.Data)
 	if err != nil {
-		return fmt.Errorf("mark session %s: %w", m.Key, err)
+		return fmt.Errorf("mark session %s: %w", home, err)
 	}
 	return tx.write("mark session",
 		`INSERT INTO mark (agent, session, root, generation, name, run, time, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-		m.Agent, m.Session, m.Root, m.Generation, m.Name, m.Run, toMillis(tx.now(m.Time)), data)
+		home.Agent, home.Session, home.Root, home.Generation, m.Name, m.Run, toMillis(tx.now(m.Time)), data)
 }
 
 // Marks returns the marks of a generation, oldest first.
 func (tx *Tx) Marks(k Key) ([]Mark, error) {
+	home, ok, err := tx.home(k)
+	if err != nil || !ok {
+		return nil, err
+	}
 	var marks []Mark
-	err := tx.rows("read marks",
+	err = tx.rows("read marks",
 		`SELECT name, run, time, data FROM mark WHERE agent = ? AND session = ? AND root = ? AND generation = ? ORDER BY number`,
-		[]any{k.Agent, k.Session, k.Root, k.Generation}, func(scan func(...any) error) error {
+		[]any{home.Agent, home.Session, home.Root, home.Generation}, func(scan func(...any) error) error {
 			m := Mark{Key: k}
 			var ms int64
 			var data string

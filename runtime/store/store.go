@@ -24,6 +24,9 @@ type Options struct {
 	Now func() time.Time
 	// BootID tells one start of the machine from another; it goes into owner and lock records. May be empty.
 	BootID string
+	// ReadOnly opens a store that is there and writes nothing: no directory, no lock, no record; only SQLite's own -wal and -shm files
+	// may be made beside it.
+	ReadOnly bool
 	// Pid is this process in owner and lock records. Zero: os.Getpid().
 	Pid int
 }
@@ -39,7 +42,8 @@ type Store struct {
 	stmts map[string]*sql.Stmt
 	locks lockSet
 
-	busySlices int // how often begin waits for another process
+	busySlices int    // how often begin waits for another process
+	pause      func() // a moment of real time, for somebody who is about to finish
 
 	closing sync.Once
 	closed  chan struct{}
@@ -56,7 +60,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	s := &Store{
 		opts: o, path: filepath.Join(o.Dir, FileName),
-		busySlices: busySlices, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}, closed: make(chan struct{}),
+		busySlices: busySlices, pause: pause, turn: make(chan struct{}, 1), stmts: map[string]*sql.Stmt{}, closed: make(chan struct{}),
 	}
 	s.turn <- struct{}{}
 	if err := s.open(ctx); err != nil {

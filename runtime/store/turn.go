@@ -32,10 +32,14 @@ type Turn struct {
 
 // NextTurn is the number that the next turn of a generation gets.
 func (tx *Tx) NextTurn(k Key) (int, error) {
+	home, ok, err := tx.home(k)
+	if err != nil || !ok {
+		return 1, err
+	}
 	var last int
-	_, err := tx.row("read turns",
+	_, err = tx.row("read turns",
 		`SELECT COALESCE(MAX(number), 0) FROM turn WHERE agent = ? AND session = ? AND root = ? AND generation = ?`,
-		[]any{k.Agent, k.Session, k.Root, k.Generation}, &last)
+		[]any{home.Agent, home.Session, home.Root, home.Generation}, &last)
 	return last + 1, err
 }
 
@@ -48,6 +52,10 @@ func (tx *Tx) PutTurn(t Turn) error {
 	if t.Number < 1 || !t.Accepted.known() {
 		return fmt.Errorf("turn %d of session %s: accepted is %q", t.Number, t.Key, t.Accepted)
 	}
+	home, err := tx.homeToWrite(t.Key)
+	if err != nil {
+		return err
+	}
 	return tx.write("put turn",
 		`INSERT INTO turn (agent, session, root, generation, number, run, step, time, words_digest, words_letters,
 			reply_digest, reply_letters, accepted) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -55,7 +63,7 @@ func (tx *Tx) PutTurn(t Turn) error {
 			words_digest = excluded.words_digest, words_letters = excluded.words_letters,
 			reply_digest = excluded.reply_digest, reply_letters = excluded.reply_letters,
 			accepted = CASE accepted WHEN 'yes' THEN 'yes' ELSE excluded.accepted END`,
-		t.Agent, t.Session, t.Root, t.Generation, t.Number, t.Run, t.Step, toMillis(tx.now(t.Time)),
+		home.Agent, home.Session, home.Root, home.Generation, t.Number, t.Run, t.Step, toMillis(tx.now(t.Time)),
 		t.WordsDigest, t.WordsLetters, t.ReplyDigest, t.ReplyLetters, string(t.Accepted))
 }
 
@@ -64,11 +72,15 @@ func (tx *Tx) LastTurns(k Key, n int) ([]Turn, error) {
 	if n <= 0 {
 		n = -1
 	}
+	home, ok, err := tx.home(k)
+	if err != nil || !ok {
+		return nil, err
+	}
 	var turns []Turn
-	err := tx.rows("read turns",
+	err = tx.rows("read turns",
 		`SELECT number, run, step, time, words_digest, words_letters, reply_digest, reply_letters, accepted FROM turn
 		WHERE agent = ? AND session = ? AND root = ? AND generation = ? ORDER BY number DESC LIMIT ?`,
-		[]any{k.Agent, k.Session, k.Root, k.Generation, n}, func(scan func(...any) error) error {
+		[]any{home.Agent, home.Session, home.Root, home.Generation, n}, func(scan func(...any) error) error {
 			t := Turn{Key: k}
 			var ms int64
 			err := scan(&t.Number, &t.Run, &t.Step, &ms, &t.WordsDigest, &t.WordsLetters, &t.ReplyDigest, &t.ReplyLetters, &t.Accepted)

@@ -1,0 +1,479 @@
+package proc
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"xmd/agents/agenttest/pty"
+)
+
+// The parts of a terminal: who hands it over (xmd), the program that gets it, and a session leader that only waits.
+func init() {
+	parts["host"] = host
+	parts["window"] = windowPart
+	parts["keeper"] = func(arg string) int { wait(grouped(arg)); select {} } // its end would close the terminal
+}
+
+func grouped(mode string) *exec.Cmd {
+	c := exec.Command("/proc/self/exe")
+	c.Env = append(os.Environ(), modeKey+"="+mode)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: 0}
+	if err := c.Start(); err != nil {
+		panic(err)
+	}
+	return c
+}
+
+// host runs a window and tells how it ended. arg is a list of words: what it does beside that.
+func host(arg string) int {
+	words := strings.Split(arg, ",")
+	o := options("window", os.Getenv(pidsKey))
+	o.EOFWait = 0
+	ctx, cancel := context.WithCancelCause(context.Background())
+	for _, w := range words {
+		name, value, _ := strings.Cut(w, "=")
+		switch name {
+		case "lock":
+			f, err := os.OpenFile(value, os.O_RDWR, 0)
+			if err == nil {
+				err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+			}
+			if err != nil {
+				panic(err)
+			}
+			o.Locks = []*os.File{f}
+		case "argv":
+			o.Argv = []string{value}
+		case "remove":
+			o.Remove = value
+		case "stderr":
+			o.TermWait = 5 * time.Second
+		}
+	}
+	term := make(chan os.Signal, 1)
+	signal.Notify(term, syscall.SIGTERM)
+	go func() { <-term; cancel(errors.New("told to end")) }()
+	t, err := OpenTerminal(os.Stdin, os.Stdout, os.Stderr)
+	if err != nil {
+		fmt.Println("host:", err)
+		return 1
+	}
+	defer t.Close()
+	lines := make(chan string)
+	go func() {
+		r := bufio.NewReader(Input(os.Stdin))
+		for {
+			line, err := r.ReadString('\n')
+			if err != nil {
+				return
+			}
+			lines <- line
+		}
+	}()
+	exit, err := t.Run(ctx, o)
+	front, _ := foreground(os.Stdin)
+	fmt.Printf("host: %d %v front=%v\n", exit.Code, err, front == unix.Getpgrp())
+	fmt.Printf("host read %q\n", <-lines)
+	return 0
+}
+
+// windowPart has the terminal in raw mode, tells what happens to it and obeys single keys.
+func windowPart(string) int {
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGWINCH, syscall.SIGCONT)
+	cooked, err := unix.IoctlGetTermios(0, unix.TCGETS)
+	if err != nil {
+		panic(err)
+	}
+	raw := *cooked
+	raw.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG
+	if err := unix.IoctlSetTermios(0, unix.TCSETS, &raw); err != nil {
+		panic(err)
+	}
+	front, _ := foreground(os.Stdin)
+	fmt.Printf("window: front=%v\n", front == unix.Getpgrp())
+	keys := make(chan byte)
+	go func() {
+		b := make([]byte, 1)
+		for {
+			if _, err := os.Stdin.Read(b); err != nil {
+				return
+			}
+			keys <- b[0]
+		}
+	}()
+	for {
+		select {
+		case sig := <-signals:
+			size, _ := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ)
+			mode, _ := unix.IoctlGetTermios(0, unix.TCGETS)
+			fmt.Printf("window: %v rows=%d raw=%v\n", sig, size.Row, mode.Lflag&unix.ICANON == 0)
+		case key := <-keys:
+			switch key {
+			case 'q':
+				return 0
+			case 'x':
+				return 7
+			case 'i': // keys become signals again
+				raw.Lflag |= unix.ISIG
+				_ = unix.IoctlSetTermios(0, unix.TCSETS, &raw)
+				fmt.Println("window: signals")
+			case 'd': // something that stays, in a session of its own
+				child("deaf", false, true)
+				fmt.Println("window: started")
+			case 'k':
+				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			case 'g':
+				_ = syscall.Kill(os.Getppid(), syscall.SIGKILL)
+			default:
+				fmt.Printf("window: key %q\n", key)
+			}
+		}
+	}
+}
+
+// table is a terminal with a host at it.
+type table struct {
+	*pty.Screen
+	cmd    *exec.Cmd
+	pids   string
+	before unix.Termios
+}
+
+// sit starts mode as the leader of the terminal's session.
+func sit(t *testing.T, mode string) *table {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sitWith(t, exec.Command(exe), mode)
+}
+
+func sitWith(t *testing.T, cmd *exec.Cmd, mode string) *table {
+	t.Helper()
+	s := &table{Screen: pty.New(t), cmd: cmd, pids: t.TempDir()}
+	s.before = s.Mode()
+	cmd.Env = []string{modeKey + "=" + mode, pidsKey + "=" + s.pids, "PATH=/usr/bin:/bin", "GORACE=atexit_sleep_ms=0", "PS1=$ ", "HOME=" + s.pids}
+	s.Start(cmd)
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		eventually(t, "nothing is left", func() bool { return len(alive(s.all())) == 0 })
+	})
+	return s
+}
+
+// all are the processes that have announced themselves.
+func (s *table) all() (pids []int) {
+	list, _ := os.ReadDir(s.pids)
+	for _, f := range list {
+		if pid, err := strconv.Atoi(f.Name()); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+func (s *table) restored(t *testing.T) {
+	t.Helper()
+	if mode := s.Mode(); mode != s.before {
+		t.Errorf("the terminal's mode is %+v, it was %+v", mode, s.before)
+	}
+}
+
+func TestTerminalIsHandedOverAndComesBack(t *testing.T) {
+	for key, code := range map[string]string{"q": "0", "x": "7", "k": "137"} {
+		t.Run("exit "+code, func(t *testing.T) {
+			s := sit(t, "host:")
+			s.Await("window: front=true")
+			if s.Mode() == s.before {
+				t.Error("the program's own mode is not in force")
+			}
+			s.Type(key)
+			s.Await("host: " + code + " <nil> front=true")
+			s.restored(t)
+			s.Type("mine\r")
+			s.Await(`host read "mine\n"`)
+		})
+	}
+}
+
+// What is typed while a program has the terminal is the program's, though this process has a reader on the same terminal.
+func TestTerminalKeysAndSignalsAreTheProgramsAlone(t *testing.T) {
+	s := sit(t, "host:")
+	s.Await("window: front=true")
+	s.Type("ab")
+	s.Await(`window: key 'a'`)
+	s.Await(`window: key 'b'`)
+	s.Resize(31, 90)
+	s.Await("window: window changed rows=31")
+	s.Type("i")
+	s.Await("window: signals")
+	s.Type("\x03")
+	s.Await("window: interrupt")
+	s.Type("q")
+	s.Await("host: 0 <nil> front=true")
+	s.Type("mine\r")
+	s.Await(`host read "mine\n"`)
+}
+
+// Ctrl-Z stops the whole job, and fg continues it with the terminal as the program had it.
+func TestTerminalUnderAShellWithJobControl(t *testing.T) {
+	for _, how := range []string{"fg", "bg, fg"} {
+		t.Run(how, func(t *testing.T) {
+			s := bash(t)
+			s.Type("\"$EXE\"\r")
+			s.Await("window: front=true")
+			s.Type("i")
+			s.Await("window: signals")
+			s.Type("\x1a")
+			s.Await("Stopped")
+			s.Await("$ ")
+			s.Type("echo the shell has it\r")
+			s.Await("echo the shell has it")
+			s.Await("the shell has it")
+			if how != "fg" {
+				s.Await("$ ")
+				s.Type("bg\r")
+				s.Await("$ ")
+				s.stopped(t)
+			} else {
+				s.Await("$ ")
+			}
+			s.Type("fg\r")
+			s.Await("window: continued")
+			s.Await("raw=true")
+			s.Type("a")
+			s.Await(`window: key 'a'`)
+			s.Type("x")
+			s.Await("host: 7 <nil> front=true")
+			s.Type("mine\r")
+			s.Await(`host read "mine\n"`)
+			s.Await("$ ")
+		})
+	}
+}
+
+// A job that is begun in the background stops until it is brought to the front.
+func TestTerminalFromTheBackground(t *testing.T) {
+	s := bash(t)
+	s.Type("\"$EXE\" &\r")
+	s.Await("$ ")
+	s.stopped(t)
+	s.Type("fg\r")
+	s.Await("window: front=true")
+	s.Type("q")
+	s.Await("host: 0 <nil> front=true")
+	s.Type("mine\r")
+	s.Await("host read")
+}
+
+// stopped waits until the shell says that its job wants the terminal.
+func (s *table) stopped(t *testing.T) {
+	t.Helper()
+	eventually(t, "the job has stopped", func() bool {
+		s.Type("jobs\r")
+		return strings.Contains(s.Await("$ "), "Stopped")
+	})
+}
+
+// bash is an interactive shell; $EXE is a host.
+func bash(t *testing.T) *table {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("/bin/bash", "--norc", "--noprofile", "--noediting", "-i")
+	s := sitWith(t, cmd, "host:")
+	s.Await("$ ")
+	s.Type("EXE=" + exe + "\r")
+	s.Await("$ ")
+	return s
+}
+
+// Where nobody could continue the job, Ctrl-Z is refused: the program goes on.
+func TestTerminalCannotBeStoppedWithoutAShell(t *testing.T) {
+	s := sit(t, "host:")
+	s.Await("window: front=true")
+	s.Type("i")
+	s.Await("window: signals")
+	s.Type("\x1a")
+	s.Await("window: continued")
+	s.Await("raw=true")
+	s.Type("q")
+	s.Await("host: 0 <nil> front=true")
+	s.restored(t)
+}
+
+// Nothing of the program is left when its lock is free, and the terminal is as it was; whoever ended it.
+func TestTerminalIsRestoredWhenItsOwnerDies(t *testing.T) {
+	for _, how := range []string{"owner killed", "owner told to end", "guardian killed"} {
+		t.Run(how, func(t *testing.T) {
+			lock, remove := lockFile(t, "lock"), filepath.Join(t.TempDir(), "gone")
+			if err := os.Mkdir(remove, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s := sit(t, "keeper:host:lock="+lock+",remove="+remove)
+			s.Await("window: front=true")
+			tree := 3                     // keeper, host, window
+			if how != "guardian killed" { // else what hides in another session stays
+				s.Type("d")
+				s.Await("window: started")
+				tree++
+			}
+			pids := announced(t, s.pids, tree)
+			s.end(t, how)
+			if how != "owner killed" {
+				s.Await("front=true")
+				s.restored(t)
+				s.Type("mine\r") // it ends, and lets go of its own copy
+			}
+			f := waitLock(t, lock)
+			defer f.Close()
+			left := alive(pids)
+			for _, pid := range left {
+				if !strings.Contains(part(pid), "keeper") && !(how != "owner killed" && strings.Contains(part(pid), "host")) && !zombie(pid) {
+					t.Errorf("the lock is free and %d (%s) lives", pid, part(pid))
+				}
+			}
+			if how == "owner killed" {
+				eventually(t, "the terminal is the session's", func() bool { return s.Foreground() == s.cmd.Process.Pid })
+				s.restored(t)
+			}
+			if _, err := os.Stat(remove); how != "guardian killed" && !os.IsNotExist(err) {
+				t.Errorf("the program's folder is still there: %v", err)
+			}
+		})
+	}
+}
+
+func (s *table) end(t *testing.T, how string) {
+	t.Helper()
+	switch how {
+	case "owner killed":
+		_ = syscall.Kill(s.find(t, "host"), syscall.SIGKILL)
+	case "owner told to end":
+		_ = syscall.Kill(s.find(t, "host"), syscall.SIGTERM)
+		s.Await("host: ")
+		s.Await("told to end")
+	case "guardian killed":
+		s.Type("g")
+		s.Await("host: ")
+	}
+}
+
+// find is the process that plays a part.
+func (s *table) find(t *testing.T, name string) int {
+	t.Helper()
+	for _, pid := range s.all() {
+		if strings.HasPrefix(part(pid), name) {
+			return pid
+		}
+	}
+	t.Fatalf("nobody plays %s", name)
+	return 0
+}
+
+// part is what a process plays.
+func part(pid int) string {
+	env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	mode := ""
+	for kv := range strings.SplitSeq(string(env), "\x00") {
+		if v, ok := strings.CutPrefix(kv, modeKey+"="); ok {
+			mode = v
+		}
+	}
+	return mode
+}
+
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || strings.Contains(string(stat), ") Z ")
+}
+
+func waitLock(t *testing.T, name string) *os.File {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the lock is free", func() bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil })
+	return f
+}
+
+// A shell that has taken the terminal over when its job died keeps it.
+func TestTerminalStaysTheShellsWhenItsJobIsKilled(t *testing.T) {
+	s := bash(t)
+	s.Type("\"$EXE\"\r")
+	s.Await("window: front=true")
+	_ = syscall.Kill(s.find(t, "host"), syscall.SIGKILL)
+	s.Await("Killed")
+	s.Await("$ ")
+	eventually(t, "only the shell is left", func() bool { return len(alive(s.all())) == 0 })
+	s.Type("echo $((40+2))\r")
+	s.Await("42")
+	s.Await("$ ")
+	if front := s.Foreground(); front != s.cmd.Process.Pid {
+		t.Errorf("the terminal is group %d's, not the shell's", front)
+	}
+}
+
+func TestTerminalComesBackWhenNothingStarts(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "no-program")
+	if err := os.WriteFile(bad, []byte("neither a script nor a binary\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for argv, want := range map[string]string{"/nowhere/at-all": "not found", bad: "exec format error"} {
+		t.Run(want, func(t *testing.T) {
+			s := sit(t, "host:argv="+argv)
+			if said := s.Await("front=true"); !strings.Contains(said, want) {
+				t.Errorf("said %q", said)
+			}
+			s.restored(t)
+		})
+	}
+}
+
+func TestTerminalNeedsATerminal(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = []string{modeKey + "=host:", pidsKey + "=" + t.TempDir(), "GORACE=atexit_sleep_ms=0"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, err := cmd.Output()
+	if err == nil || string(out) != "host: there is no terminal\n" {
+		t.Errorf("%v %q", err, out)
+	}
+}
+
+// An Input of what is no terminal is that itself.
+func TestInputOfAPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if in := Input(r); in != io.Reader(r) {
+		t.Errorf("%T", in)
+	}
+	w.Close()
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"xmd/lang/expr"
+	"xmd/runtime"
+	"xmd/runtime/secret"
+	"xmd/runtime/store"
+)
+
+// settings are what a run was started with, beside its document and its props: a later resume goes on with them.
+type settings struct {
+	Cwd              string               `json:"cwd"` // where relative names of documents begin
+	Target           string               `json:"target,omitempty"`
+	Include          []string             `json:"include,omitempty"`
+	Agent            string               `json:"agent,omitempty"` // of prompts that name none
+	Policy           runtime.Policy       `json:"policy,omitempty"`
+	Format           string               `json:"format"`
+	Timeout          string               `json:"timeout,omitempty"`
+	RequireConfirmed bool                 `json:"requireConfirmed,omitempty"`
+	Variables        variables            `json:"variables,omitempty"`
+	Answers          map[string]givenText `json:"answers,omitempty"`
+	Secrets          []string             `json:"secrets,omitempty"` // names
+	REPL             bool                 `json:"repl,omitempty"`
+}
+
+// givenText is an answer that was given with the run.
+type givenText struct {
+	Text   string          `json:"text,omitempty"`
+	Value  json.RawMessage `json:"value,omitempty"`
+	Parsed bool            `json:"parsed,omitempty"` // Value holds it
+}
+
+// settingsOf gathers the settings of a new run.
+func (h *host) settingsOf(c *call, format string) settings {
+	cwd, _ := os.Getwd() // without one there are no relative names
+	return settings{
+		Cwd: cwd, Include: c.StringSlice("include"), Agent: h.agent, Policy: policyOf(c), Format: format, Timeout: c.String("timeout"),
+		RequireConfirmed: c.Bool("require-confirmed"), REPL: c.verb == "repl",
+	}
+}
+
+// readSettings reads the settings of a recorded run. Before its secrets are known, with none given, only their names are of use.
+func readSettings(run store.Run, secrets *secret.Set) (settings, error) {
+	var s settings
+	if run.Settings == nil {
+		return s, nil // nothing was given
+	}
+	raw := run.Settings
+	if secrets != nil {
+		var err error
+		if raw, err = secrets.DecodeJSON(raw); err != nil {
+			return s, runtime.Errorf(runtime.KindRoute, "the settings of run %s cannot be read: %w", run.ID, err)
+		}
+	}
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return s, runtime.Errorf(runtime.KindRoute, "the settings of run %s cannot be read by this build: %w", run.ID, err)
+	}
+	return s, nil
+}
+
+// setAnswers keeps the answers that were given.
+func (s *settings) setAnswers(given map[string]runtime.Answer) {
+	s.Answers = map[string]givenText{}
+	for name, a := range given {
+		kept := givenText{Text: a.Text, Parsed: a.Parsed}
+		if a.Parsed {
+			kept.Value = json.RawMessage(expr.JSON(a.Value))
+		}
+		s.Answers[name] = kept
+	}
+}
+
+// answers are those that were given with the run, and those given now, which count more.
+func (s *settings) answers(now map[string]runtime.Answer) (map[string]runtime.Answer, error) {
+	all := map[string]runtime.Answer{}
+	for name, kept := range s.Answers {
+		a := runtime.Answer{Text: kept.Text, Parsed: kept.Parsed}
+		if kept.Parsed {
+			v, err := expr.ParseJSON(string(kept.Value))
+			if err != nil {
+				return nil, runtime.Errorf(runtime.KindRoute, "the recorded answer %s %w", name, err)
+			}
+			a.Value = v
+		}
+		all[name] = a
+	}
+	for name, a := range now {
+		all[name] = a
+	}
+	return all, nil
+}
+
+// recordedDocument is the document of a run as it was: sources holds every file that it used.
+func recordedDocument(run store.Run, sources []store.Source, s settings) (document, error) {
+	if len(sources) == 0 {
+		return document{}, runtime.Errorf(runtime.KindRoute, "run %s has no document on record", run.ID)
+	}
+	texts := map[string]string{}
+	for _, one := range sources {
+		texts[one.Name] = one.Text
+	}
+	files := filesOf(run.Document, s.Include)
+	files.list = false
+	files.read = func(path string) ([]byte, error) {
+		if text, ok := texts[path]; ok {
+			return []byte(text), nil
+		}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+	}
+	return document{name: run.Document, text: texts[run.Document], target: s.Target, files: files}, nil
+}
+
+// editedDocument is the document of a run as its files are now.
+func editedDocument(run store.Run, s settings) (document, error) {
+	if run.Document == "stdin" {
+		return document{}, runtime.Errorf(runtime.KindUsage, "the document of run %s came from stdin; it has no file that could have been edited", run.ID)
+	}
+	files := filesOf(run.Document, s.Include)
+	files.list = false
+	files.read = func(path string) ([]byte, error) {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(s.Cwd, path)
+		}
+		return os.ReadFile(path)
+	}
+	text, err := files.read(run.Document)
+	if err != nil {
+		return document{}, runtime.Errorf(runtime.KindInvalid, "%s cannot be read: %w", run.Document, plainError(err))
+	}
+	return document{name: run.Document, text: string(text), target: s.Target, files: files}, nil
+}
+
+// unreadable is a recorded document that this build does not take any more.
+func unreadable(run store.Run, err error) error {
+	return runtime.Errorf(runtime.KindDivergence, "this build of xmd does not read the document of run %s as the one that ran it: %w; use that build", run.ID, err)
+}
+
+// errDigest is a recorded document of which another plan is made now.
+func errDigest(then, now string) error {
+	return fmt.Errorf("its plan was %.12s and is %.12s", then, now)
+}

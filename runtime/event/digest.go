@@ -1,0 +1,33 @@
+package event
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+)
+
+// DigestSink takes the digest of the rendered document: of the text events joined.
+type DigestSink struct {
+	sum   hash.Hash
+	bytes int64
+}
+
+// NewDigestSink makes one.
+func NewDigestSink() *DigestSink { return &DigestSink{sum: sha256.New()} }
+
+// Event adds a text event.
+func (s *DigestSink) Event(e *Event) {
+	if e.Type != Text {
+		return
+	}
+	if d, ok := e.Body.(*Delta); ok {
+		_, _ = io.WriteString(s.sum, d.Text) // a hash never fails
+		s.bytes += int64(len(d.Text))
+	}
+}
+
+// Sum is the digest of the text so far. It is for after the last event: it does not wait for one that is being shown.
+func (s *DigestSink) Sum() *Digest {
+	return &Digest{Bytes: s.bytes, SHA256: hex.EncodeToString(s.sum.Sum(nil))}
+}

@@ -1,0 +1,518 @@
+package runtime_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"xmd/runtime"
+	"xmd/runtime/event"
+	"xmd/runtime/store"
+)
+
+// windows is an agent's own interface in the test's process, and the terminal it has.
+type windows struct {
+	t      *testing.T
+	b      *bench
+	f      *fakeAgent
+	native runtime.NativeInfo
+	busy   error // what Released says
+
+	asked  []runtime.WindowRequest
+	opened []runtime.WindowRequest
+	freed  []string
+	before string // what the agents' processes were when the window opened
+	owner  store.OwnerState
+	store  *store.Store
+
+	use  func(conversation string) (runtime.ProgramExit, error) // what the person does there; nil: leaves at once
+	none bool                                                   // there is no terminal
+}
+
+func newWindows(b *bench) *windows {
+	w := &windows{t: b.t, b: b, f: b.agents["fake"], native: runtime.NativeInfo{Instructs: true}}
+	n := 0
+	w.native.NewID = func() string { n++; return fmt.Sprintf("chosen-%d", n) }
+	b.opts = func(o *runtime.Options) {
+		o.Agents, o.Terminal, w.store = w, w.terminal, o.Store
+	}
+	return w
+}
+
+// The registry: the agent fake has an interface, all others have none.
+func (w *windows) Names() []string { return w.b.agents.Names() }
+
+func (w *windows) Lookup(name string) (runtime.Agent, error) {
+	a, err := w.b.agents.Lookup(name)
+	if err != nil || name != "fake" {
+		return a, err
+	}
+	return fakeLauncher{w.f, w}, nil
+}
+
+type fakeLauncher struct {
+	*fakeAgent
+	w *windows
+}
+
+func (l fakeLauncher) Native() runtime.NativeInfo { return l.w.native }
+
+func (l fakeLauncher) Window(r runtime.WindowRequest) (runtime.Program, error) {
+	l.w.asked = append(l.w.asked, r)
+	return runtime.Program{Argv: []string{r.ID}, Remove: filepath.Join(l.w.b.dir, "removed")}, os.MkdirAll(filepath.Join(l.w.b.dir, "removed"), 0o700)
+}
+
+func (l fakeLauncher) Released(_ context.Context, id string, _ func(string)) error {
+	l.w.freed = append(l.w.freed, id)
+	return l.w.busy
+}
+
+func (w *windows) terminal(context.Context) (runtime.Terminal, error) {
+	if w.none {
+		return nil, runtime.Errorf(runtime.KindUsage, "no terminal")
+	}
+	return w, nil
+}
+
+func (w *windows) Close() error { return nil }
+
+// Run is the window: a new conversation comes into being with its first turn.
+func (w *windows) Run(_ context.Context, p runtime.Program) (runtime.ProgramExit, error) {
+	w.opened = append(w.opened, w.asked[len(w.asked)-1])
+	w.before = fmt.Sprintf("live %d", w.f.live)
+	err := w.store.View(context.Background(), func(tx *store.Tx) error {
+		owners, err := tx.Owners(store.Selector{}, "")
+		for _, o := range owners {
+			if o.NativeID == p.Argv[0] {
+				w.owner = o.State
+			}
+		}
+		return err
+	})
+	if err != nil {
+		w.t.Error(err)
+	}
+	if w.use == nil {
+		return runtime.ProgramExit{}, nil
+	}
+	return w.use(p.Argv[0])
+}
+
+// says is a person who types words there.
+func (w *windows) says(words string) func(string) (runtime.ProgramExit, error) {
+	return func(id string) (runtime.ProgramExit, error) {
+		w.f.mu.Lock()
+		defer w.f.mu.Unlock()
+		if w.f.homes[id] == nil {
+			w.f.homes[id] = &fakeConversation{}
+		}
+		w.f.homes[id].turns = append(w.f.homes[id].turns, runtime.PastTurn{Words: runtime.FingerprintOf(words)})
+		return runtime.ProgramExit{}, nil
+	}
+}
+
+// routes are the routes in the bench's store, and the owner states.
+func (b *bench) routes() (list []store.Route, owners map[string]store.OwnerState) {
+	b.t.Helper()
+	s, err := store.Open(context.Background(), store.Options{Dir: b.state})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	owners = map[string]store.OwnerState{}
+	err = s.View(context.Background(), func(tx *store.Tx) error {
+		if list, err = tx.Routes(store.Filter{All: true}); err != nil {
+			return err
+		}
+		all, err := tx.Owners(store.Selector{}, "")
+		for _, o := range all {
+			owners[o.Session] = o.State
+		}
+		return err
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return list, owners
+}
+
+func digestOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+func kinds(r *result) string {
+	var all []string
+	for _, e := range r.failures {
+		all = append(all, string(e.Kind))
+	}
+	return strings.Join(all, " ")
+}
+
+// phases are the phases of windows that a run tells.
+func phases(r *result) string {
+	var all []string
+	for _, e := range r.events {
+		if l, ok := e.Body.(*event.Launch); ok {
+			all = append(all, l.Phase)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+const launchNew = "before\n<Session.Launch agent=\"fake\" session=\"s\">\nBe brief, {run.id}.\n</Session.Launch>\nafter\n"
+
+// A new session is begun under an id on record beforehand, with the rendered body as its layer, and gets its route when it has a turn.
+func TestLaunchBeginsASession(t *testing.T) {
+	b := newBench(t)
+	w := newWindows(b)
+	w.use = w.says("what the person typed into the window")
+	r := b.run(launchNew)
+	if r.err != nil || r.out != "before\nafter\n" {
+		t.Fatalf("%v %q", r.err, r.out)
+	}
+	if len(w.opened) != 1 || w.opened[0].Instructions != "Be brief, run1." || !w.opened[0].New || w.opened[0].ID != "chosen-1" || w.opened[0].Root != b.dir {
+		t.Errorf("opened %+v", w.opened)
+	}
+	if w.owner != store.OwnerNative || w.before != "live 0" || len(w.freed) != 0 {
+		t.Errorf("while it was open: owner %q, %s, waited for %q", w.owner, w.before, w.freed)
+	}
+	if got := phases(r); got != "prepared detached exited" {
+		t.Errorf("phases %q", got)
+	}
+	if got := r.types(); !strings.HasPrefix(got, "step.started session.opened launch launch launch agent.started session.attached step.ended") {
+		t.Errorf("events %s", got)
+	}
+	routes, owners := b.routes()
+	if len(routes) != 1 || owners["s"] != store.OwnerIdle {
+		t.Fatalf("routes %+v, owners %v", routes, owners)
+	}
+	route := routes[0]
+	if route.Transport != store.TransportNative || route.Provenance != store.ClientAllocated || route.NativeSessionID != "chosen-1" || route.InstructionDigest != digestOf("Be brief, run1.") {
+		t.Errorf("route %+v", route)
+	}
+	if _, err := os.Stat(filepath.Join(b.dir, "removed")); !os.IsNotExist(err) {
+		t.Errorf("the window's folder is still there: %v", err)
+	}
+	for _, e := range r.events {
+		if raw, err := e.AppendJSON(nil); err != nil || strings.Contains(string(raw), "Be brief") {
+			t.Errorf("the instructions are in an event: %s %v", raw, err)
+		}
+	}
+}
+
+// Without a turn nothing is kept but the id: the next prompt makes a conversation, the next window another one.
+func TestLaunchWithoutATurn(t *testing.T) {
+	b := newBench(t)
+	w := newWindows(b)
+	if r := b.run(launchNew); r.err != nil {
+		t.Fatal(r.err)
+	}
+	if routes, owners := b.routes(); len(routes) != 0 || owners["s"] != store.OwnerIdle {
+		t.Fatalf("routes %+v, owners %v", routes, owners)
+	}
+	w.use = w.says("now there is a turn of the person")
+	if r := b.run(launchNew); r.err != nil || w.opened[1].ID != "chosen-2" || !w.opened[1].New {
+		t.Fatalf("%v %+v", r.err, w.opened)
+	}
+	if routes, _ := b.routes(); len(routes) != 1 || routes[0].NativeSessionID != "chosen-2" || routes[0].InstructionDigest != digestOf("Be brief, run2.") {
+		t.Errorf("routes %+v", routes)
+	}
+	w.use = nil
+	if r := b.run("<Session.Launch agent=\"fake\" session=\"t\"/><Prompt agent=\"fake\" session=\"t\">words that are long enough</Prompt>"); r.err != nil {
+		t.Fatal(r.err)
+	}
+	routes, _ := b.routes()
+	if last := routes[len(routes)-1]; last.Session != "t" || last.Transport != "acp" || last.Provenance != store.ProviderAsserted {
+		t.Errorf("route %+v", last)
+	}
+}
+
+// A turn of a window that nobody could look at afterwards is found by whoever comes next, with how the conversation was begun.
+func TestLaunchIsSeenLater(t *testing.T) {
+	for _, next := range []string{launchNew, "<Prompt agent=\"fake\" session=\"s\">words that are long enough</Prompt>"} {
+		b := newBench(t)
+		w := newWindows(b)
+		w.use = w.says("what the person typed into the window")
+		w.f.onOpen = func(string, *runtime.Opened) error { return runtime.Errorf(runtime.KindCouldNot, "the disk is full") }
+		r := b.run(launchNew)
+		if r.err != nil || len(r.warnings()) != 1 || !strings.Contains(r.warnings()[0], "the disk is full") {
+			t.Fatalf("%v %q", r.err, r.warnings())
+		}
+		if routes, owners := b.routes(); len(routes) != 0 || owners["s"] != store.OwnerIdle {
+			t.Fatalf("routes %+v, owners %v", routes, owners)
+		}
+		w.f.onOpen = nil
+		if r := b.run(strings.ReplaceAll(next, "{run.id}", "run1")); r.err != nil {
+			t.Fatal(r.err)
+		}
+		routes, _ := b.routes()
+		if len(routes) != 1 || routes[0].NativeSessionID != "chosen-1" || routes[0].Transport != store.TransportNative || routes[0].InstructionDigest != digestOf("Be brief, run1.") {
+			t.Errorf("routes %+v", routes)
+		}
+	}
+}
+
+// An existing conversation keeps the layer it was begun with; without a body it is always opened.
+func TestLaunchInstructionsOfAnExistingSession(t *testing.T) {
+	launch := func(body string) string {
+		return "<Session.Launch agent=\"fake\" session=\"s\">" + body + "</Session.Launch>"
+	}
+	cases := map[string]struct{ first, second, kind, says string }{
+		"the same":       {launch("be brief"), launch("\nbe brief\n"), "", ""},
+		"none again":     {launch("be brief"), launch(""), "", ""},
+		"blank is none":  {launch("be brief"), launch(" \n <Let as=\"x\" value=\" \"/>{x}\n"), "", ""},
+		"another":        {launch("be brief"), launch("be long"), "instructions-refused", "was begun with other instructions"},
+		"to a prompted":  {"<Prompt agent=\"fake\" session=\"s\">words that are long enough</Prompt>", launch("be brief"), "instructions-refused", "was begun without instructions"},
+		"none to it":     {"<Prompt agent=\"fake\" session=\"s\">words that are long enough</Prompt>", launch(""), "", ""},
+		"to one without": {launch(""), launch("be brief"), "instructions-refused", "was begun without instructions"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			w := newWindows(b)
+			w.use = w.says("what the person typed into the window")
+			if r := b.run(c.first); r.err != nil {
+				t.Fatal(r.err)
+			}
+			before, _ := b.routes()
+			windows, starts := len(w.opened), w.f.starts
+			r := b.run(c.second)
+			after, owners := b.routes()
+			if kinds(r) != c.kind || owners["s"] != store.OwnerIdle || len(after) != len(before) || after[0] != before[0] {
+				t.Fatalf("failures %v, owners %v\nbefore %+v\nafter  %+v", r.err, owners, before, after)
+			}
+			if c.kind == "" {
+				if len(w.opened) != windows+1 || w.opened[windows].New || w.opened[windows].ID != before[0].NativeSessionID {
+					t.Errorf("opened %+v", w.opened)
+				}
+				return
+			}
+			if !strings.Contains(r.err.Error(), c.says) || len(w.opened) != windows || w.f.starts != starts {
+				t.Errorf("%v; %d windows, %d starts", r.err, len(w.opened)-windows, w.f.starts-starts)
+			}
+			if runtime.KindInstructions.ExitCode() != 5 {
+				t.Error("exit code")
+			}
+		})
+	}
+}
+
+// The session's attachment is closed for the window, those of others stay; the next prompt attaches again and the provider has all turns.
+func TestLaunchBetweenPrompts(t *testing.T) {
+	b := newBench(t)
+	w := newWindows(b)
+	b.agents["other"] = newFake("other")
+	opts := b.opts
+	b.opts = func(o *runtime.Options) { opts(o); o.Observer = seen{runtime.Build{Version: "1.0"}} }
+	if r := b.run("<Prompt agent=\"fake\" session=\"s\">the very first words of this session</Prompt>"); r.err != nil {
+		t.Fatal(r.err)
+	}
+	b.opts = func(o *runtime.Options) { opts(o); o.Observer = seen{runtime.Build{Version: "2.0"}} }
+	otherLive := 0
+	w.use = func(id string) (runtime.ProgramExit, error) {
+		otherLive = b.agents["other"].live
+		return w.says("what the person typed into the window")(id)
+	}
+	r := b.run("<Prompt agent=\"other\" session=\"o\">words for the other agent here</Prompt>\n" +
+		"<Session.Launch agent=\"fake\" session=\"s\"/>\n<Session.Launch agent=\"fake\" session=\"s\"/>\n" +
+		"<Prompt agent=\"fake\" session=\"s\">the words after the windows were left</Prompt>")
+	if r.err != nil || len(w.opened) != 2 || w.before != "live 0" || otherLive != 1 {
+		t.Fatalf("%v; %d windows, %s, other %d", r.err, len(w.opened), w.before, otherLive)
+	}
+	if got := r.warnings(); len(got) != 1 || !strings.Contains(got[0], "from 1.0 to 2.0") {
+		t.Errorf("warnings %q", got)
+	}
+	warned := 0
+	for _, e := range r.events { // before the window it is about
+		if _, ok := e.Body.(*event.Warn); ok {
+			warned = 1
+		}
+		if l, ok := e.Body.(*event.Launch); ok && l.Phase == "prepared" && warned == 0 {
+			t.Error("the window opened before the warning")
+		}
+	}
+	if turns := len(w.f.homes[w.opened[0].ID].turns); turns != 4 {
+		t.Errorf("%d turns in the conversation", turns)
+	}
+	if len(w.freed) != 2 {
+		t.Errorf("waited for the conversation %d times", len(w.freed))
+	}
+}
+
+// What stands in the way is said before any agent is touched.
+func TestLaunchRefusals(t *testing.T) {
+	cases := map[string]struct {
+		text  string
+		setup func(w *windows)
+		kind  string
+		code  int
+	}{
+		"no terminal":                 {launchNew, func(w *windows) { w.none = true }, "usage", 2},
+		"no interface":                {strings.ReplaceAll(launchNew, "fake", "other"), nil, "unsupported", 5},
+		"no conversation begun there": {launchNew, func(w *windows) { w.native.NewID = nil }, "unsupported", 5},
+		"no instructions":             {launchNew, func(w *windows) { w.native.Instructs = false }, "unsupported", 5},
+		"open elsewhere": {strings.ReplaceAll(launchNew, "Be brief, {run.id}.", ""), func(w *windows) {
+			w.b.run("<Prompt agent=\"fake\" session=\"s\">words that are long enough</Prompt>")
+			w.busy = runtime.Errorf(runtime.KindBusy, "open elsewhere")
+		}, "busy", 5},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			w := newWindows(b)
+			b.agents["other"] = newFake("other")
+			if c.setup != nil {
+				c.setup(w)
+			}
+			before := w.f.starts
+			r := b.run(c.text)
+			if kinds(r) != c.kind || runtime.ExitCode(r.failures) != c.code || r.out != "before\n" {
+				t.Fatalf("%v %q", r.err, r.out)
+			}
+			if len(w.opened) != 0 || w.f.starts != before || b.agents["other"].starts != 0 || phases(r) != "" {
+				t.Errorf("%d windows, %d starts, phases %q", len(w.opened), w.f.starts-before, phases(r))
+			}
+			if _, owners := b.routes(); owners["s"] != "" && owners["s"] != store.OwnerIdle {
+				t.Errorf("owners %v", owners)
+			}
+		})
+	}
+}
+
+// A window that ends badly fails the step, and what was typed in it is kept all the same.
+func TestLaunchThatFails(t *testing.T) {
+	cases := map[string]struct {
+		exit runtime.ProgramExit
+		err  error
+		kind string
+		code string
+	}{
+		"code":        {runtime.ProgramExit{Code: 3}, nil, "failed", "3"},
+		"signal":      {runtime.ProgramExit{Code: 137, Signal: "killed"}, nil, "failed", "137"},
+		"not started": {runtime.ProgramExit{}, runtime.Errorf(runtime.KindUnavailable, "not found"), "agent-unavailable", "none"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			w := newWindows(b)
+			w.use = func(id string) (runtime.ProgramExit, error) {
+				if c.err == nil {
+					_, _ = w.says("what the person typed into the window")(id)
+				}
+				return c.exit, c.err
+			}
+			r := b.run(launchNew)
+			if kinds(r) != c.kind || r.out != "before\n" || phases(r) != "prepared detached exited" {
+				t.Fatalf("%v %q %s", r.err, r.out, phases(r))
+			}
+			code := "none"
+			for _, e := range r.events {
+				if step, ok := e.Body.(*event.Step); ok && e.Type == event.StepEnded && step.ExitCode != nil {
+					code = fmt.Sprint(*step.ExitCode)
+				}
+			}
+			routes, owners := b.routes()
+			if code != c.code || owners["s"] != store.OwnerIdle || len(routes) != map[bool]int{true: 1, false: 0}[c.err == nil] {
+				t.Errorf("code %s, owners %v, routes %+v", code, owners, routes)
+			}
+			caught := b.run("<Try><Session.Launch agent=\"fake\" session=\"c\"/><Catch as=\"e\">{e.kind}</Catch></Try>")
+			if caught.err != nil || caught.out != c.kind {
+				t.Errorf("caught: %v %q", caught.err, caught.out)
+			}
+		})
+	}
+}
+
+// A cancelled window is ended, its end is on record, and the session is free.
+func TestLaunchIsCancelled(t *testing.T) {
+	b := newBench(t)
+	w := newWindows(b)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	w.use = func(id string) (runtime.ProgramExit, error) {
+		_, _ = w.says("what the person typed into the window")(id)
+		cancel(context.Canceled)
+		return runtime.ProgramExit{}, context.Canceled
+	}
+	starts := w.f.starts
+	r := b.runContext(ctx, launchNew)
+	if kinds(r) != "cancelled" || phases(r) != "prepared detached exited" || w.f.starts != starts {
+		t.Fatalf("%v %s, %d starts", r.err, phases(r), w.f.starts-starts)
+	}
+	if routes, owners := b.routes(); len(routes) != 0 || owners["s"] != store.OwnerIdle {
+		t.Errorf("routes %v, owners %v", routes, owners)
+	}
+}
+
+// A run that is told again opens no window, whatever came of it.
+func TestLaunchIsNotReplayed(t *testing.T) {
+	for _, code := range []int{0, 3} {
+		b := newBench(t)
+		w := newWindows(b)
+		w.use = func(id string) (runtime.ProgramExit, error) {
+			_, _ = w.says("what the person typed into the window")(id)
+			return runtime.ProgramExit{Code: code}, nil
+		}
+		was := b.run(launchNew)
+		windows, starts := len(w.opened), w.f.starts
+		told := b.again(context.Background(), launchNew, &event.End{}, nil, func(o *runtime.Options) {
+			o.Offline, o.Replay, o.Agents, o.Terminal = true, true, w, nil
+		})
+		if told.out != was.out || fmt.Sprint(told.err) != fmt.Sprint(was.err) || len(w.opened) != windows || w.f.starts != starts {
+			t.Errorf("code %d: was %q %v, told %q %v; %d windows", code, was.out, was.err, told.out, told.err, len(w.opened)-windows)
+		}
+	}
+}
+
+// The unnamed session of a run has its window too: later prompts of the run go on in it.
+func TestLaunchOnTheUnnamedSession(t *testing.T) {
+	b := newBench(t)
+	w := newWindows(b)
+	w.use = w.says("what the person typed into the window")
+	r := b.run("<Session.Launch agent=\"fake\"/>\n<Prompt agent=\"fake\">the words after the window was left</Prompt>\n<Session.Launch agent=\"fake\"/>\n")
+	if r.err != nil || len(w.opened) != 2 || w.opened[0].ID != w.opened[1].ID || w.opened[1].New {
+		t.Fatalf("%v %+v", r.err, w.opened)
+	}
+	if turns := len(w.f.homes[w.opened[0].ID].turns); turns != 3 {
+		t.Errorf("%d turns", turns)
+	}
+	if routes, _ := b.routes(); len(routes) != 0 {
+		t.Errorf("routes %v", routes)
+	}
+}
+
+// OpenWindow opens what is there, and begins nothing.
+func TestOpenWindow(t *testing.T) {
+	b := newBench(t)
+	w := newWindows(b)
+	if r := b.run("<Prompt agent=\"fake\" session=\"s\">words that are long enough</Prompt>"); r.err != nil {
+		t.Fatal(r.err)
+	}
+	s, err := store.Open(context.Background(), store.Options{Dir: b.state})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	w.store = s
+	open := func(session string) error {
+		r := &result{}
+		o := runtime.Options{Dir: b.dir, Stream: event.NewStream("", time.Now, nil, r), Store: s, Agents: w, Terminal: w.terminal}
+		return runtime.New(o, nil).OpenWindow(context.Background(), fakeLauncher{w.f, w}, store.SessionKey{Agent: "fake", Session: session, Root: b.dir})
+	}
+	if err := open("s"); err != nil || len(w.opened) != 1 || w.opened[0].New {
+		t.Fatalf("%v %+v", err, w.opened)
+	}
+	if err := open("nobody"); runtime.KindOf(err) != runtime.KindMissing || len(w.opened) != 1 {
+		t.Errorf("%v", err)
+	}
+	w.use = func(string) (runtime.ProgramExit, error) { return runtime.ProgramExit{Code: 9}, nil }
+	if err := open("s"); runtime.KindOf(err) != runtime.KindFailed || !strings.Contains(err.Error(), "ended with code 9") {
+		t.Errorf("%v", err)
+	}
+}
