@@ -106,7 +106,7 @@ func (w *window) open(ctx context.Context) (*int, error) {
 		return w.was.ExitCode, w.afterwards(ctx)
 	}
 	if w.layer != "" && !w.native.Instructs {
-		return nil, w.s.fail(Errorf(KindUnsupported, "%s takes no instructions for its own interface; leave the body of <Session.Launch> out", w.s.info.Shown))
+		return nil, w.s.fail(Errorf(KindUnsupported, "%s takes no instructions for its own interface in this version of xmd; leave the body of <Session.Launch> out, and send a new session a <Prompt> first", w.s.info.Shown))
 	}
 	terminal, err := w.r.terminal(ctx)
 	if err != nil {
@@ -150,6 +150,9 @@ func (w *window) prepare(ctx context.Context) error {
 	if err := w.conversation(ctx); err != nil {
 		return err
 	}
+	if info, err := os.Stat(s.key.Root); err != nil || !info.IsDir() {
+		return Errorf(KindCouldNot, "the folder %s, in which session %q works, is gone; give it another with: xmd sessions move %s --to DIR", s.key.Root, s.shown(), s.key)
+	}
 	w.observe(ctx)
 	if !w.fresh {
 		if err := w.launcher.Released(ctx, s.nativeID, r.notice); err != nil {
@@ -189,10 +192,10 @@ func (w *window) conversation(ctx context.Context) error {
 		}
 	case w.was.Phase == phaseDetached: // whether or not it came to a turn, it is never begun again
 		id = w.was.NativeID
-	case w.was.Phase == phasePrepared && w.was.NativeID == id:
-		w.fresh = s.begun != nil
+	case w.was.Phase == phasePrepared && w.was.NativeID == id && s.begun != nil: // its window was about to open, and never did
+		w.fresh = true
 	case id != "":
-		return w.look(ctx, id)
+		return w.look(ctx)
 	default:
 		return w.begin(ctx)
 	}
@@ -210,19 +213,19 @@ func (w *window) established(ctx context.Context) (bool, error) {
 }
 
 // look asks the agent whether a conversation that was opened, and of which no accepted turn is on record, has come to one.
-func (w *window) look(ctx context.Context, id string) error {
+func (w *window) look(ctx context.Context) error {
 	opened, gone, err := w.r.reopen(ctx, w.s)
-	if err == nil && !gone && hasTurn(opened.History) {
-		err = w.route(ctx)
-		if err == nil {
-			err = w.sameLayer()
-		}
-	}
 	if derr := w.detach(ctx); err == nil {
 		err = derr
 	}
-	if err != nil || w.s.nativeID == id && !gone && hasTurn(opened.History) {
+	if err != nil {
 		return err
+	}
+	if !gone && hasTurn(opened.History) {
+		if err := w.route(ctx); err != nil {
+			return err
+		}
+		return w.sameLayer()
 	}
 	if w.s.native != nil { // nothing was ever in it: a new one replaces nothing
 		if err := w.s.native.Close(); err != nil {

@@ -500,10 +500,11 @@ func TestOpenWindow(t *testing.T) {
 	}
 	defer func() { _ = s.Close() }()
 	w.store = s
+	root := b.dir
 	open := func(session string) error {
 		r := &result{}
 		o := runtime.Options{Dir: b.dir, Stream: event.NewStream("", time.Now, nil, r), Store: s, Agents: w, Terminal: w.terminal}
-		return runtime.New(o, nil).OpenWindow(context.Background(), fakeLauncher{w.f, w}, store.SessionKey{Agent: "fake", Session: session, Root: b.dir})
+		return runtime.New(o, nil).OpenWindow(context.Background(), fakeLauncher{w.f, w}, store.SessionKey{Agent: "fake", Session: session, Root: root})
 	}
 	if err := open("s"); err != nil || len(w.opened) != 1 || w.opened[0].New {
 		t.Fatalf("%v %+v", err, w.opened)
@@ -513,6 +514,15 @@ func TestOpenWindow(t *testing.T) {
 	}
 	w.use = func(string) (runtime.ProgramExit, error) { return runtime.ProgramExit{Code: 9}, nil }
 	if err := open("s"); runtime.KindOf(err) != runtime.KindFailed || !strings.Contains(err.Error(), "ended with code 9") {
+		t.Errorf("%v", err)
+	}
+	root = filepath.Join(b.dir, "gone")
+	lost := store.Route{Key: store.Key{Agent: "fake", Session: "lost", Root: root, Generation: 1}, Transport: "acp", NativeSessionID: "lost-1", Provenance: store.ProviderAsserted}
+	err = s.Do(context.Background(), func(tx *store.Tx) error { _, _, err := tx.CreateRoute(lost); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := open("lost"); runtime.KindOf(err) != runtime.KindCouldNot || !strings.Contains(err.Error(), root) || len(w.opened) != 2 {
 		t.Errorf("%v", err)
 	}
 }

@@ -158,10 +158,11 @@ func TestReplayIsBounded(t *testing.T) {
 	h := past{p: streaming}
 	for i := range 100 {
 		h.user(fmt.Sprint(i), fmt.Sprint("turn ", i))
-		h.agent(strings.Repeat("x", 1<<20))
+		h.agent("done")
 	}
+	piece := strings.Repeat("x", 1<<20)
 	for range runtime.MaxAdopted >> 20 {
-		h.agent(strings.Repeat("x", 1<<20))
+		h.agent(piece)
 	}
 	if n := cap(h.reply.b); n > 2*runtime.MaxAdopted {
 		t.Errorf("%d bytes are kept", n)
@@ -175,7 +176,7 @@ func TestReplayIsBounded(t *testing.T) {
 	}
 	h = past{p: streaming}
 	for range maxWords>>20 + 1 {
-		h.user("1", strings.Repeat("x", 1<<20))
+		h.user("1", piece)
 	}
 	if got := h.history(true); got.UserTurns != 1 || got.Newest[0].Words != (runtime.Fingerprint{}) {
 		t.Errorf("%+v, want one turn that cannot be recognised", got)

@@ -25,6 +25,12 @@ import (
 func init() {
 	parts["host"] = host
 	parts["window"] = windowPart
+	parts["reader"] = func(string) int {
+		fmt.Println("reader: begun")
+		line, err := bufio.NewReader(Input(os.Stdin)).ReadString('\n')
+		fmt.Printf("reader: %q %v\n", line, err)
+		return 0
+	}
 	parts["keeper"] = func(arg string) int { wait(grouped(arg)); select {} } // its end would close the terminal
 }
 
@@ -463,6 +469,26 @@ func TestTerminalNeedsATerminal(t *testing.T) {
 	if err == nil || string(out) != "host: there is no terminal\n" {
 		t.Errorf("%v %q", err, out)
 	}
+}
+
+// What is typed while another job has the terminal is that job's, and this process is not stopped for looking at it.
+func TestInputInTheBackground(t *testing.T) {
+	s := bash(t)
+	s.Type(modeKey + "=reader: \"$EXE\" &\r")
+	s.Await("reader: begun")
+	for range 5 {
+		s.Type("echo $((40+2))\r")
+		s.Await("42")
+		s.Await("$ ")
+	}
+	s.Type("jobs\r")
+	if said := s.Await("$ "); !strings.Contains(said, "Running") {
+		t.Errorf("the job: %q", said)
+	}
+	s.Type("fg\r")
+	s.Await("$EXE")
+	s.Type("mine\r")
+	s.Await(`reader: "mine\n" <nil>`)
 }
 
 // An Input of what is no terminal is that itself.

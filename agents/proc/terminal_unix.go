@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strconv"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -194,8 +195,8 @@ func groupAlive(group int) bool {
 	return err == nil || err == syscall.EPERM
 }
 
-// Input reads a terminal without ever holding back what is meant for a program: it reads only when there is something to read and no
-// program has the terminal. Anything that is no terminal is returned as it is.
+// Input reads a terminal without ever holding back what is meant for another: it reads only when there is something to read, no program
+// has the terminal, and this process is in the foreground. Anything that is no terminal is returned as it is.
 func Input(in *os.File) io.Reader {
 	if _, err := unix.IoctlGetTermios(int(in.Fd()), getTermios); err != nil {
 		return in
@@ -211,18 +212,32 @@ func (i input) Read(p []byte) (int, error) {
 		if err := i.ready(-1); err != nil && !errors.Is(err, unix.EAGAIN) {
 			return 0, err
 		}
-		handed.Lock() // while a program has the terminal, here
-		err := i.ready(0)
-		if err == nil {
-			n, rerr := i.tty.Read(p)
-			handed.Unlock()
-			return n, rerr
-		}
-		handed.Unlock()
-		if !errors.Is(err, unix.EAGAIN) {
-			return 0, err
+		n, err := i.take(p)
+		switch {
+		case errors.Is(err, errBehind):
+			time.Sleep(inputPause) // what is typed is another job's; nothing tells when it is ours again
+		case !errors.Is(err, unix.EAGAIN):
+			return n, err
 		}
 	}
+}
+
+// errBehind says that another process group has the terminal; inputPause is how often it is asked for then.
+var errBehind = errors.New("in the background")
+
+const inputPause = 200 * time.Millisecond
+
+// take reads what there is, if it is this process's. It waits while a program has the terminal.
+func (i input) take(p []byte) (int, error) {
+	handed.Lock()
+	defer handed.Unlock()
+	if err := i.ready(0); err != nil {
+		return 0, err
+	}
+	if front, err := foreground(i.tty); err == nil && front != unix.Getpgrp() {
+		return 0, errBehind
+	}
+	return i.tty.Read(p)
 }
 
 // ready waits, -1 for ever, until there is something to read; EAGAIN: there is nothing.

@@ -132,6 +132,14 @@ func TestLaunchThatFailsFailsTheRun(t *testing.T) {
 		t.Errorf("code %d; shown %q", code, d.Shown())
 	}
 	h.asks("STORK")
+	d = h.sit(nil, "resume", "last") // the step that ended the run: its window opens again, on the same conversation
+	d.Await("> the codeword is STORK")
+	d.Await("sim> ")
+	d.types("/quit")
+	d.Await("after the window")
+	if code := d.ends(); code != 0 {
+		t.Errorf("resume: code %d; shown %q", code, d.Shown())
+	}
 	h.check()
 }
 

@@ -83,10 +83,7 @@ func resumeRun(p *program, c *call) error {
 	r := &resumption{p: p, c: c, settle: map[string]runtime.Settling{}}
 	defer r.close()
 	if err := r.prepare(ctx); err != nil {
-		if code := signalCode(ctx); code != 0 {
-			return exitCode(code)
-		}
-		return p.invalid(first(c.String("format"), r.format(), "text"), err)
+		return p.notBegun(ctx, first(c.String("format"), r.format(), "text"), err)
 	}
 	return r.goOn(ctx)
 }
@@ -295,7 +292,7 @@ func (r *resumption) goOn(ctx context.Context) error {
 	}
 	l, err := r.h.carryOn(ctx, r, j)
 	if err != nil {
-		return r.p.invalid(r.settings.Format, err)
+		return r.p.notBegun(ctx, r.settings.Format, err)
 	}
 	if failed := l.runner.Settle(l.ctx); len(failed) > 0 {
 		l.thrown = failed[0]

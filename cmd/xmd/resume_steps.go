@@ -43,6 +43,8 @@ func (r *resumption) choose(ctx context.Context) error {
 // nothing says why there is nothing to go on with.
 func (r *resumption) nothing() error {
 	switch {
+	case r.thrown == nil && r.run.Outcome != "done" && r.run.Outcome != "failed": // it was cancelled when all of it was done
+		return nil
 	case r.thrown == nil && len(r.gone) == 0:
 		return runtime.Errorf(runtime.KindInvalid, "run %s is done; xmd replay %s prints its document again", r.run.ID, r.run.ID)
 	case r.thrown == nil:

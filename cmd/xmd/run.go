@@ -184,10 +184,22 @@ func (h *host) execute(p *program, c *call, j job) error {
 	defer cancel()
 	live, err := h.begin(ctx, p, c, j)
 	if err != nil {
-		return p.invalid(j.settings.Format, err)
+		return p.notBegun(ctx, j.settings.Format, err)
 	}
 	live.thrown = live.runner.Execute(live.ctx, j.plan)
 	return live.finish()
+}
+
+// notBegun ends a run that could not begin; a signal is why if there was one.
+func (p *program) notBegun(ctx context.Context, format string, err error) error {
+	code := signalCode(ctx)
+	if code == 0 {
+		return p.invalid(format, err)
+	}
+	if sink := machineSink(format, p.stdout); sink != nil {
+		sink.Event(&event.Event{Seq: 1, Time: time.Now(), Type: event.RunEnded, Body: &event.End{Outcome: "cancelled", ExitCode: code}})
+	}
+	return exitCode(code)
 }
 
 // limited ends ctx after the time of --timeout; "" is no limit.

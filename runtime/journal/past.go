@@ -56,6 +56,7 @@ func Open(ctx context.Context, s *store.Store, run string, secrets *secret.Set) 
 func (p *Past) Refresh(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	ctx = context.WithoutCancel(ctx)
 	for h, err := range p.store.RecordHeads(ctx, p.run, p.last) {
 		if err != nil {
 			return err
@@ -229,7 +230,9 @@ func (p *Past) Unknown(ctx context.Context) (number int, err error) {
 // errGone is a record that was there a moment ago.
 var errGone = errors.New("the record is gone")
 
+// read reads one record. It is not cancelled: what is told again ends where it ended then, not where this invocation was cancelled.
 func (p *Past) read(ctx context.Context, seq int64, body any) (event.At, error) {
+	ctx = context.WithoutCancel(ctx)
 	rec, found, err := p.store.Record(ctx, p.run, seq)
 	if err == nil && !found {
 		err = errGone
