@@ -284,9 +284,12 @@ func (r *Runner) confirm(ctx context.Context, s *session, id string, opened Open
 	return r.settle(ctx, s, opened.History, turns)
 }
 
+// knownTurns is how many of the newest turns of a session are looked for in its history.
+const knownTurns = 64
+
 func (r *Runner) turns(ctx context.Context, s *session) (turns []store.Turn, err error) {
 	err = r.o.Store.View(ctx, func(tx *store.Tx) error {
-		turns, err = tx.LastTurns(s.key1(), 64)
+		turns, err = tx.LastTurns(s.key1(), knownTurns)
 		return err
 	})
 	return turns, err
@@ -295,7 +298,7 @@ func (r *Runner) turns(ctx context.Context, s *session) (turns []store.Turn, err
 func acceptedOf(turns []store.Turn) []KnownTurn {
 	var known []KnownTurn
 	for _, t := range turns {
-		if t.Accepted == store.AcceptedYes {
+		if t.Accepted == store.AcceptedYes && (t.WordsDigest != "" || t.ReplyDigest != "") { // a command of the agent's own has neither
 			known = append(known, knownTurn(t))
 		}
 	}

@@ -214,7 +214,7 @@ func (r *Runner) content(ctx context.Context, n *plan.Content, at place, out lay
 		return r.render(ctx, n.Fallback, at, out)
 	}
 	inner := c.at
-	inner.log, inner.aside, inner.begun = at.log, at.aside, at.begun
+	inner.log, inner.aside, inner.begun, inner.strand = at.log, at.aside, at.begun, at.strand
 	inner.id = identity{static: c.step + "/", here: at.id.of(n.ID) + "/", rounds: at.id.rounds}
 	inner.throws, inner.tried = at.throws || n.Throws || c.at.throws, at.tried || c.at.tried
 	inner.inLet, inner.region, inner.branches = false, nil, nil

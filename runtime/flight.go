@@ -224,10 +224,7 @@ func (r *Runner) fateOf(ctx context.Context, s *session, f journal.Flight, h His
 	case !s.loaded: // the conversation never had a turn, and is gone
 		return FateAbsent, nil
 	}
-	fate := settleFlight(h, Flight{Words: flightWords(s.conn, f.Sent.Words), Before: before, FirstEver: len(before) == 0})
-	if fate == FateAbsent && f.Accepted { // the provider was seen to have it
-		return FateUnknown, nil
-	}
+	fate := settleFlight(h, Flight{Words: flightWords(s.conn, f.Sent.Words), Before: before, FirstEver: len(before) == 0 && len(turns) < knownTurns, Accepted: f.Accepted})
 	return fate, nil
 }
 

@@ -172,7 +172,7 @@ func moody(f *fakeAgent, seed uint64) func(ctx context.Context, conversation str
 
 // A run of any shape, failed or cancelled wherever it was, is told again byte for byte, and nothing is done for it.
 func TestReplayIsExact(t *testing.T) {
-	for seed := range seeds(60) {
+	for seed := range seeds(40) {
 		w := &writer{Rand: rand.New(rand.NewPCG(seed, 1)), fails: seed%3 != 0}
 		text := w.body(3) + w.body(3)
 		b := newBench(t)
@@ -202,7 +202,7 @@ func TestReplayIsExact(t *testing.T) {
 
 // A run that was cancelled anywhere goes on to the same document, and what had a result is not sent again.
 func TestResumeGoesOn(t *testing.T) {
-	for seed := range seeds(20) {
+	for seed := range seeds(12) {
 		w := &writer{Rand: rand.New(rand.NewPCG(seed, 2))}
 		text := w.body(3) + w.body(3)
 		ref := newBench(t)

@@ -179,6 +179,9 @@ func TestRolloutUnread(t *testing.T) {
 
 // An adopted reply is bounded, and so is what is kept of a longer one.
 func TestRolloutLongReplies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("32 MiB")
+	}
 	half := strings.Repeat("x", runtime.MaxAdopted/2)
 	h := parse(t, meta+user("T1", "one")+agent("T1", half)+agent("T1", half)+complete("T1")).History
 	if h.LastReply == nil || len(*h.LastReply) != runtime.MaxAdopted {

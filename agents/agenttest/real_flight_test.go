@@ -9,7 +9,7 @@ import (
 	"xmd/runtime"
 )
 
-// Of each agent the oldest and the newest version: what they keep of a prompt differs by agent, not by build.
+// The agents whose turns are cut off: what they keep of a prompt differs by agent, not by build.
 var flying = []struct {
 	agent, over, version string
 	target               func(string) Target

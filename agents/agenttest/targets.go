@@ -102,9 +102,11 @@ func modelScript() Script {
 	}
 }
 
-// codexScript differs in what Codex makes of a plain echo: nothing is announced for it.
+// codexScript differs in what Codex makes of a plain echo: nothing is announced for it. And its adapter shows a citation in other words
+// than the rollout has.
 func codexScript() Script {
 	s := modelScript()
+	s.Steps = `SAY I will run it now, see :codex-file-citation{path="a.go"}.` + "\nRUN ls /\nSAY That was all."
 	s.Tool, s.ToolSays = "RUN ls /", "usr"
 	return s
 }

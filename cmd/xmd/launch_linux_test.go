@@ -131,7 +131,6 @@ func TestLaunchThatFailsFailsTheRun(t *testing.T) {
 	if code := d.ends(); code != 1 || strings.Contains(d.Shown(), "after the window") {
 		t.Errorf("code %d; shown %q", code, d.Shown())
 	}
-	h.asks("STORK")
 	d = h.sit(nil, "resume", "last") // the step that ended the run: its window opens again, on the same conversation
 	d.Await("> the codeword is STORK")
 	d.Await("sim> ")
@@ -140,6 +139,7 @@ func TestLaunchThatFailsFailsTheRun(t *testing.T) {
 	if code := d.ends(); code != 0 {
 		t.Errorf("resume: code %d; shown %q", code, d.Shown())
 	}
+	h.asks("STORK")
 	h.check()
 }
 
