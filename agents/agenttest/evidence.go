@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"cmp"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -117,6 +118,11 @@ func ReadEvidence() ([]Evidence, error) {
 	return rows, nil
 }
 
+// acceptancePage lists what was asked for and the tests that show it.
+//
+//go:embed acceptance.md
+var acceptancePage string
+
 // EvidenceTable is the page of the table, in Markdown.
 func EvidenceTable(rows []Evidence) string {
 	var b strings.Builder
@@ -132,5 +138,6 @@ what is allowed. "not run" says that a program could not be installed there.
 	for _, e := range rows {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", e.Agent, e.Versions, e.Over, e.Shown, e.Result)
 	}
+	b.WriteString(acceptancePage)
 	return b.String()
 }
