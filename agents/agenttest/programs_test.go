@@ -152,7 +152,7 @@ func TestEvidence(t *testing.T) {
 	}
 	table := EvidenceTable(rows)
 	want := "| Claude | 3 | acp | y | not run |\n| Codex | 1 → 2 | acp | x | passed |\n"
-	if !strings.HasSuffix(table, want) {
+	if !strings.HasSuffix(table, want+acceptancePage) {
 		t.Errorf("table:\n%s\nwant at its end:\n%s", table, want)
 	}
 	if err := ClearEvidence(); err != nil {
