@@ -224,6 +224,16 @@ func TestLaunchWithoutATurn(t *testing.T) {
 	if routes, _ := b.routes(); len(routes) != 1 || routes[0].NativeSessionID != "chosen-2" || routes[0].InstructionDigest != digestOf("Be brief, run2.") {
 		t.Errorf("routes %+v", routes)
 	}
+	w.use = func(id string) (runtime.ProgramExit, error) { // an agent that keeps a conversation without a turn
+		w.f.homes[id] = &fakeConversation{}
+		return runtime.ProgramExit{}, nil
+	}
+	if r := b.run("<Session.Launch agent=\"fake\" session=\"u\"/>"); r.err != nil {
+		t.Fatal(r.err)
+	}
+	if routes, _ := b.routes(); len(routes) != 1 {
+		t.Errorf("routes %+v", routes)
+	}
 	w.use = nil
 	if r := b.run("<Session.Launch agent=\"fake\" session=\"t\"/><Prompt agent=\"fake\" session=\"t\">words that are long enough</Prompt>"); r.err != nil {
 		t.Fatal(r.err)

@@ -45,6 +45,7 @@ type Options struct {
 	Meta         map[string]any
 	LookupEnv    func(name string) (string, bool) // for the env: of component files; nil: Children are searched
 
+	Idle             time.Duration // how long an agent may show nothing in a turn; 0: for ever
 	Wait             time.Duration // for a busy session; 0: refuse at once
 	RequireConfirmed bool
 	WholeReplies     bool // prompt.ended must carry the whole reply, whatever its size

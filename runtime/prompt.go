@@ -265,6 +265,7 @@ type turn struct {
 	number   int
 	attempt  int // from 1
 	resend   bool
+	idle     *idleWatch
 	words    Fingerprint
 	text     replyText
 	reply    *layout.Reply

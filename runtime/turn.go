@@ -127,7 +127,9 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 		return nil, nil, thrown(err, q.where)
 	}
 	s.nextTurn++
+	ctx, t.idle = watchIdle(ctx, r.o.Idle, Errorf(KindLimit, "%s has shown nothing for %s, and its turn was cancelled; --idle-timeout changes the limit", s.info.Shown, r.o.Idle))
 	result, perr := s.conn.Prompt(ctx, Turn{Words: q.words, Sink: t.update, Ask: t.ask})
+	defer t.idle.end()
 	failure = t.judge(ctx, result, perr)
 	if cerr := t.reply.Close(); failure == nil && cerr != nil {
 		failure = asError(cerr)

@@ -32,6 +32,7 @@ func (r *replyText) String() string { return r.b.String() }
 
 // update takes one thing the agent did; it runs on the connection's reader, in wire order.
 func (t *turn) update(u Update) {
+	t.idle.seen()
 	if u.Accepts && !t.accepted {
 		t.accept()
 	}
@@ -107,6 +108,7 @@ func (c *ToolCall) merge(u *ToolCall) {
 // ask answers one permission request by the policies around the prompt and the run's own. It runs on a goroutine of the driver, one request at a time; the driver
 // tells what came of it as an update.
 func (t *turn) ask(ctx context.Context, req PermissionRequest) bool {
+	defer t.idle.asked()()
 	allowed, reason := t.r.o.Policy.answer(ctx, t.policy, t.r.o.Ask, t.s.info.Shown, t.at.Position, t.s.key.Root, req)
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -117,7 +117,7 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
 		Programs: agents.Programs{}, Terminal: p.window(l.output.Flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
-		Wait: waitOf(c, "wait"), RequireConfirmed: j.settings.RequireConfirmed,
+		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), RequireConfirmed: j.settings.RequireConfirmed,
 		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
 		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry,
 	}

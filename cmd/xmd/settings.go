@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"xmd/lang/expr"
+	"xmd/lang/resolve"
 	"xmd/runtime"
 	"xmd/runtime/secret"
 	"xmd/runtime/store"
@@ -21,6 +23,7 @@ type settings struct {
 	Agent            string               `json:"agent,omitempty"` // of prompts that name none
 	Policy           runtime.Policy       `json:"policy,omitempty"`
 	Format           string               `json:"format"`
+	Idle             string               `json:"idleTimeout,omitempty"`
 	Timeout          string               `json:"timeout,omitempty"`
 	RequireConfirmed bool                 `json:"requireConfirmed,omitempty"`
 	Variables        variables            `json:"variables,omitempty"`
@@ -40,9 +43,21 @@ type givenText struct {
 func (h *host) settingsOf(c *call, format string) settings {
 	cwd, _ := os.Getwd() // without one there are no relative names
 	return settings{
-		Cwd: cwd, Include: c.StringSlice("include"), Agent: h.agent, Policy: policyOf(c), Format: format, Timeout: c.String("timeout"),
+		Cwd: cwd, Include: c.StringSlice("include"), Agent: h.agent, Policy: policyOf(c), Format: format, Timeout: c.String("timeout"), Idle: c.String("idle-timeout"),
 		RequireConfirmed: c.Bool("require-confirmed"), REPL: c.verb == "repl",
 	}
+}
+
+// idleLimit is how long an agent may show nothing in a turn, when nothing else is said.
+const idleLimit = 10 * time.Minute
+
+// idle is the limit of silence of the run's turns; 0: none.
+func (s *settings) idle() time.Duration {
+	ms, err := resolve.Duration(s.Idle)
+	if s.Idle == "" || err != nil { // durations has said what is wrong with it
+		return idleLimit
+	}
+	return time.Duration(ms) * time.Millisecond
 }
 
 // readSettings reads the settings of a recorded run. Before its secrets are known, with none given, only their names are of use.
