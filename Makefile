@@ -41,7 +41,7 @@ demo: build
 	@state=$$(mktemp -d); trap 'rm -rf "$$state"' EXIT; bin/xmd run --state-dir "$$state" examples/demo.xmd
 
 test:
-	CGO_ENABLED=1 $(GO) test $(GOFLAGS_) -race -timeout $(TEST_TIMEOUT) ./...
+	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(GOFLAGS_) -race -timeout $(TEST_TIMEOUT) ./...
 
 # Installs the pinned programs into a cache outside the clone, runs every TestReal… against them, and writes the table even
 # if some failed. What cannot be installed is reported as not run, never as passed.

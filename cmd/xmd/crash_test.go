@@ -123,7 +123,7 @@ func (h *home) xmd(env []string, args ...string) outcome {
 	h.t.Helper()
 	cmd := exec.Command(filepath.Join(h.dir, "xmd"), args...)
 	cmd.Dir = h.dir
-	cmd.Env = append(os.Environ(), "GO_TEST_AS_XMD=1", "HOME="+h.dir, "XDG_STATE_HOME="+filepath.Join(h.dir, "state"), h.mark)
+	cmd.Env = append(os.Environ(), "GO_TEST_AS_XMD=1", quickExit, "HOME="+h.dir, "XDG_STATE_HOME="+filepath.Join(h.dir, "state"), h.mark)
 	cmd.Env = append(cmd.Env, env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -49,7 +49,7 @@ func startXMD(t *testing.T, faults, text string, args ...string) *started {
 	}
 	x.cmd = exec.Command(bin, append([]string{"run", doc}, args...)...)
 	x.cmd.Dir = home
-	x.cmd.Env = append(os.Environ(), "GO_TEST_AS_XMD=1", "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XMD_SIM_FAULT="+faults, x.mark)
+	x.cmd.Env = append(os.Environ(), "GO_TEST_AS_XMD=1", quickExit, "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XMD_SIM_FAULT="+faults, x.mark)
 	x.cmd.Stderr = &x.stderr
 	out, err := x.cmd.StdoutPipe()
 	if err != nil {

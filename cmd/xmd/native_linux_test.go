@@ -25,7 +25,7 @@ type desk struct {
 // environ is what xmd gets in a home.
 func (h *home) environ(env ...string) []string {
 	path := "PATH=" + h.dir + string(os.PathListSeparator) + os.Getenv("PATH")
-	return append([]string{path, "TERM=xterm", "LANG=C.UTF-8", "GO_TEST_AS_XMD=1", "HOME=" + h.dir, "XDG_STATE_HOME=" + filepath.Join(h.dir, "state"),
+	return append([]string{path, "TERM=xterm", "LANG=C.UTF-8", "GO_TEST_AS_XMD=1", quickExit, "HOME=" + h.dir, "XDG_STATE_HOME=" + filepath.Join(h.dir, "state"),
 		"XMD_SIM_HOME=" + filepath.Join(h.dir, "state", "xmd-sim"), "PS1=$ ", "GORACE=atexit_sleep_ms=0", h.mark}, env...)
 }
 

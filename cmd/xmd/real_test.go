@@ -92,7 +92,7 @@ func (p *person) command(args ...string) *exec.Cmd {
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Dir = p.place.Root
-	cmd.Env = append(append(env, "GO_TEST_AS_XMD=1", "XDG_STATE_HOME="+filepath.Join(p.place.Home, "state")), p.env...)
+	cmd.Env = append(append(env, "GO_TEST_AS_XMD=1", quickExit, "XDG_STATE_HOME="+filepath.Join(p.place.Home, "state")), p.env...)
 	return cmd
 }
 

@@ -50,7 +50,7 @@ func TestReplayDoesNothing(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace")
 	cmd := exec.Command(strace, "-f", "-qq", "-o", trace, "-e", "trace=process,network,%file,write,pwrite64,ftruncate", filepath.Join(h.dir, "xmd"), "replay", "last")
 	cmd.Dir = h.dir
-	cmd.Env = append(os.Environ(), "GO_TEST_AS_XMD=1", "HOME="+h.dir, "XDG_STATE_HOME="+filepath.Join(h.dir, "state"))
+	cmd.Env = append(os.Environ(), "GO_TEST_AS_XMD=1", quickExit, "HOME="+h.dir, "XDG_STATE_HOME="+filepath.Join(h.dir, "state"))
 	var errs strings.Builder
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -18,6 +18,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite generated pages and the output in scripts")
 
+// quickExit makes a program that is built with the race detector end without the second it would wait first. Every process of every test is
+// one, guardians too.
+const quickExit = "GORACE=atexit_sleep_ms=0"
+
 // TestMain makes the test binary be xmd where xmd would start itself: as a guardian, and as the agent sim.
 func TestMain(m *testing.M) {
 	proc.GuardianMain()
@@ -49,6 +53,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("EXAMPLES", examples)
+			env.Setenv("GORACE", strings.TrimPrefix(quickExit, "GORACE="))
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
