@@ -14,6 +14,10 @@
 // behind is ended the same way. On Linux this covers every descendant; on other
 // unixes the program's process group; on Windows only the program, and no locks.
 //
-// Every program that calls Start must call [GuardianMain] first of all in main, and
+// Terminal.Run gives a program the terminal, as a shell gives it to a foreground job. Its
+// guardian stays in xmd's session, in a group of its own: it hands the terminal over, takes
+// it back when the program is stopped or ends, and restores it when xmd dies.
+//
+// Every program that calls Start or Terminal.Run must call [GuardianMain] first of all in main, and
 // in TestMain.
 package proc

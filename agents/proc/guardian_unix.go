@@ -239,6 +239,7 @@ func passedFile(oob []byte) int {
 // program's status when nothing of it is left.
 func (g *guardian) climb() (status syscall.WaitStatus) {
 	at, next := running, (<-chan time.Time)(nil)
+	var onward <-chan time.Time
 	enter := func(p phase) {
 		at = p
 		switch p {
@@ -274,10 +275,14 @@ func (g *guardian) climb() (status syscall.WaitStatus) {
 				enter(p)
 			}
 		case sig := <-g.stops:
-			if at == running { // else its end is near anyway
+			if at == running {
 				g.window.takeBack(g.leader)
 				report(saidStopped, uint64(sig))
+			} else { // it wants a terminal that is another's by now, and is to end
+				onward = time.After(killEvery)
 			}
+		case <-onward:
+			_ = syscall.Kill(-g.leader, syscall.SIGCONT)
 		case <-g.resume:
 			g.window.hand(g.leader)
 		case <-next:

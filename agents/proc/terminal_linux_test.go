@@ -1,207 +1,17 @@
 package proc
 
 import (
-	"bufio"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
-
-	"xmd/agents/agenttest/pty"
 )
-
-// The parts of a terminal: who hands it over (xmd), the program that gets it, and a session leader that only waits.
-func init() {
-	parts["host"] = host
-	parts["window"] = windowPart
-	parts["reader"] = func(string) int {
-		fmt.Println("reader: begun")
-		line, err := bufio.NewReader(Input(os.Stdin)).ReadString('\n')
-		fmt.Printf("reader: %q %v\n", line, err)
-		return 0
-	}
-	parts["keeper"] = func(arg string) int { wait(grouped(arg)); select {} } // its end would close the terminal
-}
-
-func grouped(mode string) *exec.Cmd {
-	c := exec.Command("/proc/self/exe")
-	c.Env = append(os.Environ(), modeKey+"="+mode)
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Foreground: true, Ctty: 0}
-	if err := c.Start(); err != nil {
-		panic(err)
-	}
-	return c
-}
-
-// host runs a window and tells how it ended. arg is a list of words: what it does beside that.
-func host(arg string) int {
-	words := strings.Split(arg, ",")
-	o := options("window", os.Getenv(pidsKey))
-	o.EOFWait = 0
-	ctx, cancel := context.WithCancelCause(context.Background())
-	for _, w := range words {
-		name, value, _ := strings.Cut(w, "=")
-		switch name {
-		case "lock":
-			f, err := os.OpenFile(value, os.O_RDWR, 0)
-			if err == nil {
-				err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-			}
-			if err != nil {
-				panic(err)
-			}
-			o.Locks = []*os.File{f}
-		case "argv":
-			o.Argv = []string{value}
-		case "remove":
-			o.Remove = value
-		case "stderr":
-			o.TermWait = 5 * time.Second
-		}
-	}
-	term := make(chan os.Signal, 1)
-	signal.Notify(term, syscall.SIGTERM)
-	go func() { <-term; cancel(errors.New("told to end")) }()
-	t, err := OpenTerminal(os.Stdin, os.Stdout, os.Stderr)
-	if err != nil {
-		fmt.Println("host:", err)
-		return 1
-	}
-	defer t.Close()
-	lines := make(chan string)
-	go func() {
-		r := bufio.NewReader(Input(os.Stdin))
-		for {
-			line, err := r.ReadString('\n')
-			if err != nil {
-				return
-			}
-			lines <- line
-		}
-	}()
-	exit, err := t.Run(ctx, o)
-	front, _ := foreground(os.Stdin)
-	fmt.Printf("host: %d %v front=%v\n", exit.Code, err, front == unix.Getpgrp())
-	fmt.Printf("host read %q\n", <-lines)
-	return 0
-}
-
-// windowPart has the terminal in raw mode, tells what happens to it and obeys single keys.
-func windowPart(string) int {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGWINCH, syscall.SIGCONT)
-	cooked, err := unix.IoctlGetTermios(0, unix.TCGETS)
-	if err != nil {
-		panic(err)
-	}
-	raw := *cooked
-	raw.Lflag &^= unix.ICANON | unix.ECHO | unix.ISIG
-	if err := unix.IoctlSetTermios(0, unix.TCSETS, &raw); err != nil {
-		panic(err)
-	}
-	front, _ := foreground(os.Stdin)
-	fmt.Printf("window: front=%v\n", front == unix.Getpgrp())
-	keys := make(chan byte)
-	go func() {
-		b := make([]byte, 1)
-		for {
-			if _, err := os.Stdin.Read(b); err != nil {
-				return
-			}
-			keys <- b[0]
-		}
-	}()
-	for {
-		select {
-		case sig := <-signals:
-			size, _ := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ)
-			mode, _ := unix.IoctlGetTermios(0, unix.TCGETS)
-			fmt.Printf("window: %v rows=%d raw=%v\n", sig, size.Row, mode.Lflag&unix.ICANON == 0)
-		case key := <-keys:
-			switch key {
-			case 'q':
-				return 0
-			case 'x':
-				return 7
-			case 'i': // keys become signals again
-				raw.Lflag |= unix.ISIG
-				_ = unix.IoctlSetTermios(0, unix.TCSETS, &raw)
-				fmt.Println("window: signals")
-			case 'd': // something that stays, in a session of its own
-				child("deaf", false, true)
-				fmt.Println("window: started")
-			case 'k':
-				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			case 'g':
-				_ = syscall.Kill(os.Getppid(), syscall.SIGKILL)
-			default:
-				fmt.Printf("window: key %q\n", key)
-			}
-		}
-	}
-}
-
-// table is a terminal with a host at it.
-type table struct {
-	*pty.Screen
-	cmd    *exec.Cmd
-	pids   string
-	before unix.Termios
-}
-
-// sit starts mode as the leader of the terminal's session.
-func sit(t *testing.T, mode string) *table {
-	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sitWith(t, exec.Command(exe), mode)
-}
-
-func sitWith(t *testing.T, cmd *exec.Cmd, mode string) *table {
-	t.Helper()
-	s := &table{Screen: pty.New(t), cmd: cmd, pids: t.TempDir()}
-	s.before = s.Mode()
-	cmd.Env = []string{modeKey + "=" + mode, pidsKey + "=" + s.pids, "PATH=/usr/bin:/bin", "GORACE=atexit_sleep_ms=0", "PS1=$ ", "HOME=" + s.pids}
-	s.Start(cmd)
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-		eventually(t, "nothing is left", func() bool { return len(alive(s.all())) == 0 })
-	})
-	return s
-}
-
-// all are the processes that have announced themselves.
-func (s *table) all() (pids []int) {
-	list, _ := os.ReadDir(s.pids)
-	for _, f := range list {
-		if pid, err := strconv.Atoi(f.Name()); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
-
-func (s *table) restored(t *testing.T) {
-	t.Helper()
-	if mode := s.Mode(); mode != s.before {
-		t.Errorf("the terminal's mode is %+v, it was %+v", mode, s.before)
-	}
-}
 
 func TestTerminalIsHandedOverAndComesBack(t *testing.T) {
 	for key, code := range map[string]string{"q": "0", "x": "7", "k": "137"} {
@@ -300,14 +110,16 @@ func (s *table) stopped(t *testing.T) {
 }
 
 // bash is an interactive shell; $EXE is a host.
-func bash(t *testing.T) *table {
+func bash(t *testing.T) *table { return bashWith(t, "host:", "--noediting") }
+
+func bashWith(t *testing.T, mode string, flags ...string) *table {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("/bin/bash", "--norc", "--noprofile", "--noediting", "-i")
-	s := sitWith(t, cmd, "host:")
+	cmd := exec.Command("/bin/bash", append(append([]string{"--norc", "--noprofile"}, flags...), "-i")...)
+	s := sitWith(t, cmd, mode)
 	s.Await("$ ")
 	s.Type("EXE=" + exe + "\r")
 	s.Await("$ ")
@@ -424,21 +236,47 @@ func waitLock(t *testing.T, name string) *os.File {
 	return f
 }
 
-// A shell that has taken the terminal over when its job died keeps it.
+// A shell that has taken the terminal over when its job died keeps it, and the mode that it reads its lines in.
 func TestTerminalStaysTheShellsWhenItsJobIsKilled(t *testing.T) {
-	s := bash(t)
+	lock := lockFile(t, "lock")
+	s := bashWith(t, "host:deaf,lock="+lock)
+	reading := s.Mode()
+	if reading == s.before {
+		t.Fatal("this shell does not read in a mode of its own")
+	}
 	s.Type("\"$EXE\"\r")
 	s.Await("window: front=true")
 	_ = syscall.Kill(s.find(t, "host"), syscall.SIGKILL)
 	s.Await("Killed")
 	s.Await("$ ")
-	eventually(t, "only the shell is left", func() bool { return len(alive(s.all())) == 0 })
+	waitLock(t, lock).Close() // the guardian has gone too
+	if left := alive(s.all()); len(left) > 0 {
+		t.Errorf("the lock is free, and left are %v", left)
+	}
+	if mode := s.Mode(); mode != reading {
+		t.Errorf("the shell reads in mode %+v, before in %+v", mode, reading)
+	}
 	s.Type("echo $((40+2))\r")
 	s.Await("42")
 	s.Await("$ ")
 	if front := s.Foreground(); front != s.cmd.Process.Pid {
 		t.Errorf("the terminal is group %d's, not the shell's", front)
 	}
+}
+
+// A program that is stopped when its owner dies is continued, so that it can end by itself.
+func TestTerminalEndsAStoppedProgram(t *testing.T) {
+	s := bashWith(t, "host:patient", "--noediting")
+	s.Type("\"$EXE\"\r")
+	s.Await("window: front=true")
+	s.Type("i")
+	s.Await("window: signals")
+	s.Type("\x1a")
+	s.Await("Stopped")
+	s.Await("$ ")
+	_ = syscall.Kill(s.find(t, "host"), syscall.SIGKILL)
+	s.Await("window: told to end")
+	eventually(t, "only the shell is left", func() bool { return len(alive(s.all())) == 0 })
 }
 
 func TestTerminalComesBackWhenNothingStarts(t *testing.T) {
@@ -476,8 +314,10 @@ func TestInputInTheBackground(t *testing.T) {
 	s := bash(t)
 	s.Type(modeKey + "=reader: \"$EXE\" &\r")
 	s.Await("reader: begun")
-	for range 5 {
-		s.Type("echo $((40+2))\r")
+	for range 3 {
+		s.Type("sleep 0.3\r")
+		s.Await("sleep 0.3")
+		s.Type("echo $((40+2))\r") // nobody takes it before the sleep is over
 		s.Await("42")
 		s.Await("$ ")
 	}

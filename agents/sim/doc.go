@@ -92,6 +92,12 @@
 // crash-turn=N lets the prompts before the Nth of the process pass. Where a history was shortened, compacted shows a
 // summary alone and compact-keep=N the newest turns behind it.
 //
+// # The interface for people
+//
+// `xmd sim --native --resume ID`, or --session-id ID for a new session, is the agent's own interface at a terminal, on the same sessions:
+// it shows the conversation, takes each line as a prompt that is echoed or answered with the codeword, and leaves at /quit.
+// --system-prompt-file FILE begins a new session with the file's text, which is shown and kept as [system].
+//
 // # Exit codes
 //
 // 0 at the end of stdin, 2 for wrong flags, faults or scripts, 7 for the fault crash, 143 when the context ends;

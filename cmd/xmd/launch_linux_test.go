@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"xmd/runtime/store"
 )
@@ -78,6 +80,39 @@ func (h *home) layerIsHidden(d *desk) string {
 		}
 	}
 	return filepath.Dir(file)
+}
+
+// The window does not open before everything that stands before it is written.
+func TestLaunchComesAfterTheTextBeforeIt(t *testing.T) {
+	long := strings.Repeat("a line of the text before the window\n", 1<<12) // more than a pipe holds
+	h := newHome(t, long+launching)
+	fifo := filepath.Join(h.dir, "fifo")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := h.sitAt(exec.Command("/bin/sh", "-c", "xmd run doc.xmd > fifo"), nil)
+	out, err := os.Open(fifo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	first := make([]byte, 1)
+	if _, err := out.Read(first); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond) // it must not come: no notice can tell that
+	if strings.Contains(d.Shown(), "sim") {
+		t.Errorf("the window is open: %q", d.Shown())
+	}
+	rest := make(chan string)
+	go func() { all, _ := io.ReadAll(out); rest <- string(all) }()
+	d.Await("sim> ")
+	d.types("the codeword is STORK in the window")
+	d.Await("turn 1: ")
+	d.quits(0)
+	if got := string(first) + <-rest; got != long+launched {
+		t.Errorf("%d bytes, want %d", len(got), len(long+launched))
+	}
 }
 
 // Questions before and behind a window are answered with what is typed for them, and the window gets what is typed for it.
