@@ -2,13 +2,12 @@ package model
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 )
 
 // Request is one request as it reached the model, in the common form.
 type Request struct {
-	// API is the dialect: "responses", "messages", "chat" or "gemini".
+	// API is the dialect: "responses" or "messages".
 	API string
 	// Model is the model's name as asked for.
 	Model string
@@ -25,8 +24,7 @@ type Request struct {
 	// Raw is the request body.
 	Raw []byte
 
-	schema string  // name or text of a structured output that is asked for, if any
-	offers offered // the tools with what their input may have, where the API's dialect keeps that
+	schema string // name of a structured output that is asked for, if any
 }
 
 // Turn is one block of the conversation.
@@ -43,36 +41,14 @@ type Turn struct {
 func (r Request) UserTexts() []string {
 	var out []string
 	for _, t := range r.Turns {
-		if text := r.words(t); text != "" {
-			out = append(out, text)
+		if t.Role == "user" {
+			if text := spoken(t.Text); text != "" {
+				out = append(out, text)
+			}
 		}
 	}
 	return out
 }
-
-// words is what a person said in a turn, or "".
-func (r Request) words(t Turn) string {
-	if t.Role != "user" {
-		return ""
-	}
-	if m := query.FindStringSubmatch(t.Text); m != nil {
-		return spoken(m[1])
-	}
-	if r.queries() {
-		return ""
-	}
-	return spoken(t.Text)
-}
-
-// query is what Grok puts around a person's words. Where it stands, user turns without it are the agent's own.
-var query = regexp.MustCompile(`(?s)\A\s*<user_query>\n?(.*?)\n?</user_query>\s*\z`)
-
-func (r Request) queries() bool {
-	return slices.ContainsFunc(r.Turns, func(t Turn) bool { return t.Role == "user" && query.MatchString(t.Text) })
-}
-
-// aside says that the agent asks for something of its own with the whole conversation and all its tools.
-func (r Request) aside() bool { return slices.Contains(r.Tools, "session_title") }
 
 // Ask is the newest text a person sent, and results how many tools have
 // returned since then. It is "" when nobody said anything.
@@ -82,7 +58,7 @@ func (r Request) Ask() (ask string, results int) {
 		case "result":
 			results++
 		case "user":
-			if text := r.words(t); text != "" {
+			if text := spoken(t.Text); text != "" {
 				return text, results
 			}
 		}
@@ -124,7 +100,7 @@ var injected = func() []*regexp.Regexp {
 		"system-reminder", "total_tokens", "environment_context", "turn_aborted",
 		"user_instructions", "INSTRUCTIONS", "skills_instructions", "recommended_plugins",
 		"subagent_notification", "local-command-caveat", "command-name", "command-message",
-		"command-args", "local-command-stdout", "user_query_context", "session_context", "loaded_context",
+		"command-args", "local-command-stdout", "user_query_context",
 	} {
 		out = append(out, regexp.MustCompile(`(?s)<`+tag+`\b[^>]*>.*?</`+tag+`>`))
 	}

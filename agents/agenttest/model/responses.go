@@ -60,7 +60,6 @@ func (responses) parse(body []byte) (Request, error) {
 	for _, raw := range in.Tools {
 		req.Tools = append(req.Tools, toolNames(raw)...)
 	}
-	req.Hidden = req.Hidden || req.aside()
 	return req, nil
 }
 
@@ -140,7 +139,7 @@ func (responses) write(out *stream, req Request, p reply) error {
 		return err
 	}
 	done := map[string]any{
-		"id": r.id, "object": "response", "created_at": 1, "status": "completed", "model": req.Model,
+		"id": r.id, "object": "response", "status": "completed", "model": req.Model,
 		"output": items, "usage": responsesUsage(req, p),
 	}
 	if !out.live {
