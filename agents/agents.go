@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"xmd/agents/acp"
+	"xmd/agents/codex"
 	"xmd/agents/native"
 	"xmd/runtime"
 )
@@ -28,10 +29,10 @@ type Options struct {
 
 // Custom is one [agents.NAME] table. Of a built-in agent the fields that are set replace its own.
 type Custom struct {
-	Command    string            // the program that speaks ACP: a name on PATH, or a path
+	Command    string            // the program that speaks the transport: a name on PATH, or a path
 	Args       []string          // its arguments
 	Env        map[string]string // added to its environment
-	Transport  string            // "acp" or ""
+	Transport  string            // one of Transports; "": ACP where Command is set, else the agent's first
 	Executable string            // the CLI that changes: for codex and claude the program the adapter is pointed at
 	Version    []string          // argv that prints the CLI's version
 }
@@ -47,7 +48,7 @@ var _ runtime.Agents = (*Registry)(nil)
 // New makes a registry. It looks at nothing yet.
 func New(o Options) *Registry {
 	r := &Registry{o: o}
-	r.rows = append(r.rows, profiles...)
+	r.rows = chosen(o.Config)
 	for name := range o.Config {
 		if _, known := builtIn(name); !known {
 			r.rows = append(r.rows, customProfile(name))
@@ -80,18 +81,18 @@ func (r *Registry) Lookup(name string) (runtime.Agent, error) {
 	if p.Native.Open == nil {
 		return a, nil
 	}
-	return native.New(a, native.Config{Interface: p.Native, Program: w.program(r.o.Self), Env: w.own, Home: a.Info().Home}), nil
+	return native.New(a, native.Config{Interface: p.Native, Program: w.typed(r.o.Self), Env: w.own, Home: a.Info().Home}), nil
 }
 
-// program is what a person types: the CLI behind the adapter, or what is started itself.
-func (w way) program(self string) []string {
+// typed is what a person types: the CLI behind the adapter, or what is started itself.
+func (w way) typed(self string) []string {
 	switch {
 	case w.profile.Own:
 		return []string{self, "sim"}
 	case w.cli != "":
 		return []string{w.cli}
 	}
-	return w.argv[:1]
+	return w.program
 }
 
 func (r *Registry) row(name string) (Profile, bool) {
@@ -117,20 +118,30 @@ func (r *Registry) unknown(name string) *runtime.Error {
 // agent makes the runtime's view of a way.
 func (w way) agent(version string) runtime.Agent {
 	p := w.profile
+	if p.Transport == transportServer {
+		return codex.New(codex.Config{Env: w.env, Version: version, Info: w.info()})
+	}
 	return acp.New(acp.Config{
 		Profile: p.Driver,
 		Env:     w.env,
 		Fetches: w.fetches,
 		Version: version,
-		Info: runtime.AgentInfo{
-			Name: p.Name, Shown: p.Shown, Transport: p.Transport,
-			Home:        p.Driver.Home(w.lookupEnv),
-			Command:     w.argv,
-			VersionArgv: w.version,
-			Executable:  w.executable,
-			AskMode:     p.askMode(),
-			RejectEnds:  p.Driver.RejectEnds,
-			ConfirmList: p.Confirm,
-		},
+		Info:    w.info(),
 	})
+}
+
+// info is what the runtime, compat and people need to know of a way.
+func (w way) info() runtime.AgentInfo {
+	p := w.profile
+	return runtime.AgentInfo{
+		Name: p.Name, Shown: p.Shown, Transport: p.Transport,
+		Home:        p.home(w.lookupEnv),
+		Command:     w.argv,
+		VersionArgv: w.version,
+		Executable:  w.executable,
+		AskMode:     p.askMode(),
+		RejectEnds:  p.Driver.RejectEnds,
+		ConfirmList: p.Confirm,
+		ConfirmLoad: p.ConfirmLoad,
+	}
 }

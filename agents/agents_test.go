@@ -17,6 +17,8 @@ type machine struct {
 	bin string
 	env []string
 	cfg map[string]Custom
+
+	native string // the program behind every launcher; "": what is on PATH is the program
 }
 
 func newMachine(t *testing.T, programs ...string) *machine {
@@ -42,7 +44,12 @@ func (m *machine) program(file string) string {
 func (m *machine) at(name string) string { return filepath.Join(m.bin, name) }
 
 func (m *machine) registry() *Registry {
-	return New(Options{Env: m.env, Config: m.cfg, Self: "/opt/xmd"})
+	return New(Options{Env: m.env, Config: m.cfg, Self: "/opt/xmd", Native: func(_, command string) string {
+		if m.native != "" {
+			return m.native
+		}
+		return command
+	}})
 }
 
 type lookupCase struct {
@@ -56,22 +63,43 @@ type lookupCase struct {
 }
 
 var lookupCases = map[string]lookupCase{
-	"codex, all on PATH": {
+	"codex itself": {
 		[]string{"codex", "codex-acp", "npx"}, nil, "codex",
+		[]string{"BIN/codex", "app-server"}, nil, nil, "",
+	},
+	"codex behind a launcher": {
+		[]string{"codex", "program"}, func(m *machine) { m.native = m.at("program") }, "codex",
+		[]string{"BIN/program", "app-server"}, nil, nil, "",
+	},
+	"codex itself, named by the configuration": {
+		[]string{"codex", "other/codex"}, func(m *machine) {
+			m.cfg = map[string]Custom{"codex": {Transport: "app-server", Executable: m.at("other/codex"), Args: []string{"-c", "x=1"}, Version: []string{"v"}}}
+		}, "codex",
+		[]string{"BIN/other/codex", "app-server", "-c", "x=1"}, nil, []string{"v"}, "",
+	},
+	"codex, a command of the configuration": {
+		[]string{"codex", "mine"}, func(m *machine) { m.cfg = map[string]Custom{"codex": {Command: "mine"}} }, "codex",
+		[]string{"BIN/mine"}, []string{"CODEX_PATH=BIN/codex"}, []string{"BIN/codex", "--version"}, "",
+	},
+	"codex, all on PATH": {
+		[]string{"codex", "codex-acp", "npx"}, func(m *machine) { m.cfg = map[string]Custom{"codex": {Transport: "acp"}} }, "codex",
 		[]string{"BIN/codex-acp"}, []string{"INITIAL_AGENT_MODE=read-only", "CODEX_PATH=BIN/codex"}, []string{"BIN/codex", "--version"}, "",
 	},
 	"codex, adapter by npx": {
-		[]string{"codex", "npx"}, nil, "codex",
+		[]string{"codex", "npx"}, func(m *machine) { m.cfg = map[string]Custom{"codex": {Transport: "acp"}} }, "codex",
 		[]string{"BIN/npx", "--yes", "@agentclientprotocol/codex-acp@2.6.0"}, []string{"CODEX_PATH=BIN/codex"}, []string{"BIN/codex", "--version"}, "@agentclientprotocol/codex-acp@2.6.0",
 	},
 	"codex named by the environment": {
-		[]string{"codex", "codex-acp", "other/codex"}, func(m *machine) { m.env = append(m.env, "CODEX_PATH="+m.at("other/codex")) }, "codex",
+		[]string{"codex", "codex-acp", "other/codex"}, func(m *machine) {
+			m.env = append(m.env, "CODEX_PATH="+m.at("other/codex"))
+			m.cfg = map[string]Custom{"codex": {Transport: "acp"}}
+		}, "codex",
 		[]string{"BIN/codex-acp"}, []string{"CODEX_PATH=BIN/other/codex"}, []string{"BIN/other/codex", "--version"}, "",
 	},
 	"codex named by the configuration": {
 		[]string{"codex", "codex-acp", "other/codex"}, func(m *machine) {
 			m.env = append(m.env, "CODEX_PATH=/nowhere")
-			m.cfg = map[string]Custom{"codex": {Executable: m.at("other/codex"), Env: map[string]string{"CODEX_HOME": "/my/home"}, Args: []string{"--more"}}}
+			m.cfg = map[string]Custom{"codex": {Transport: "acp", Executable: m.at("other/codex"), Env: map[string]string{"CODEX_HOME": "/my/home"}, Args: []string{"--more"}}}
 		}, "codex",
 		[]string{"BIN/codex-acp", "--more"}, []string{"CODEX_PATH=BIN/other/codex", "CODEX_HOME=/my/home"}, []string{"BIN/other/codex", "--version"}, "",
 	},
@@ -153,7 +181,7 @@ func TestLookup(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if info := agent.Info(); info.Name != c.agent || !slices.Equal(info.Command, w.argv) || info.Transport != "acp" {
+			if info := agent.Info(); info.Name != c.agent || !slices.Equal(info.Command, w.argv) || info.Transport != p.Transport || p.Serves != nil && info.Transport != "app-server" {
 				t.Errorf("info %+v", info)
 			}
 		})
@@ -185,14 +213,14 @@ func TestLookupFails(t *testing.T) {
 	}{
 		"no codex":              {[]string{"codex-acp"}, "", nil, "codex", runtime.KindUnavailable, []string{"Codex is not installed", "npm install -g @openai/codex", "[agents.codex]"}},
 		"no claude":             {[]string{"claude-agent-acp", "npx"}, "", nil, "claude", runtime.KindUnavailable, []string{"npm install -g @anthropic-ai/claude-code"}},
-		"no adapter, no npx":    {[]string{"codex"}, "", nil, "codex", runtime.KindUnavailable, []string{"npm install -g @agentclientprotocol/codex-acp@2.6.0"}},
+		"no adapter, no npx":    {[]string{"codex"}, "", map[string]Custom{"codex": {Transport: "acp"}}, "codex", runtime.KindUnavailable, []string{"npm install -g @agentclientprotocol/codex-acp@2.6.0"}},
 		"CODEX_PATH is wrong":   {[]string{"codex", "codex-acp"}, "CODEX_PATH=/nowhere/codex", nil, "codex", runtime.KindUnavailable, []string{"CODEX_PATH", "/nowhere/codex"}},
 		"executable is wrong":   {[]string{"codex", "codex-acp"}, "", map[string]Custom{"codex": {Executable: "/nowhere"}}, "codex", runtime.KindUnavailable, []string{"/nowhere", "[agents.codex]"}},
 		"command is wrong":      {nil, "", map[string]Custom{"mine": {Command: "nothing"}}, "mine", runtime.KindUnavailable, []string{"nothing", "[agents.mine]"}},
 		"no command":            {nil, "", map[string]Custom{"mine": {}}, "mine", runtime.KindInvalid, []string{"command =", "[agents.mine]"}},
-		"a transport not built": {[]string{"codex", "codex-acp"}, "", map[string]Custom{"codex": {Transport: "app-server"}}, "codex", runtime.KindInvalid, []string{"app-server", "acp"}},
-		"a misspelt name":       {nil, "", map[string]Custom{"mine": {Command: "x"}}, "codx", runtime.KindInvalid, []string{`"codx"`, `did you mean "codex"`, "claude, codex, mine, sim"}},
-		"another name":          {nil, "", nil, "gemini", runtime.KindInvalid, []string{`"gemini"; known are claude, codex, sim`}},
+		"a transport not built": {[]string{"codex", "codex-acp"}, "", map[string]Custom{"codex": {Transport: "http"}}, "codex", runtime.KindInvalid, []string{`"http"`, `"app-server" or "acp"`}},
+		"a misspelt name":       {nil, "", map[string]Custom{"mine": {Command: "x"}}, "codx", runtime.KindInvalid, []string{`"codx"`, `did you mean "codex"`, "claude, codex, copilot, gemini, grok, mine, opencode, sim"}},
+		"another name":          {nil, "", nil, "aider", runtime.KindInvalid, []string{`"aider"; known are claude, codex, copilot, gemini, grok, opencode, sim`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMachine(t, c.programs...)
@@ -266,7 +294,7 @@ func TestList(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.program(m.at("claude"))
-	m.cfg = map[string]Custom{"mine": {Command: "gone"}}
+	m.cfg = map[string]Custom{"mine": {Command: "gone"}, "codex": {Transport: "acp"}}
 	got := map[string]Listing{}
 	var names []string
 	for _, l := range m.registry().List() {
@@ -276,7 +304,7 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: nothing is said of what it does unasked", l.Name)
 		}
 	}
-	if !slices.Equal(names, []string{"claude", "codex", "mine", "sim"}) {
+	if !slices.Equal(names, []string{"claude", "codex", "copilot", "gemini", "grok", "mine", "opencode", "sim"}) {
 		t.Errorf("names %q", names)
 	}
 	if l := got["claude"]; l.Found != "PATH" || l.AdapterVersion != "0.99.0" || l.TestedVersion != "0.101.0" || l.CLI != m.at("claude") || l.Problem != "" {
@@ -284,6 +312,12 @@ func TestList(t *testing.T) {
 	}
 	if l := got["codex"]; l.Found != "npx" || l.AdapterVersion != "2.6.0" || l.Fetches == "" {
 		t.Errorf("codex: %+v", l)
+	}
+	m.cfg = nil
+	for _, l := range m.registry().List() {
+		if l.Name == "codex" && (l.Found != "PATH" || l.Transport != "app-server" || l.AdapterVersion != "" || l.TestedVersion != "" || l.CLI != m.at("codex")) {
+			t.Errorf("codex itself: %+v", l)
+		}
 	}
 	if l := got["mine"]; l.Problem == "" || l.Command != nil {
 		t.Errorf("mine: %+v", l)
@@ -297,6 +331,12 @@ func TestList(t *testing.T) {
 func TestTable(t *testing.T) {
 	for _, p := range profiles {
 		d := p.Driver
+		if p.Serves != nil {
+			if p.Shown == "" || p.Unasked == "" || p.AskMode == "" || p.Points == "" || p.CLI.Package == "" || p.Native.Version == nil {
+				t.Errorf("%s over %s lacks something: %+v", p.Name, p.Transport, p)
+			}
+			continue
+		}
 		if p.Name == "" || p.Shown == "" || p.Transport == "" || p.Unasked == "" || d.StartLimit == 0 || len(d.Missing) == 0 {
 			t.Errorf("%s lacks something: %+v", p.Name, p)
 		}

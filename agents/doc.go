@@ -4,9 +4,9 @@
 //	[agents.NAME] of the configuration: further rows, or changes to a built-in one
 //	      │
 //	Registry.Lookup("codex") ──▶ the person's own CLI ── none ──▶ agent-unavailable, with the command that installs it
-//	      │                      adapter on PATH, else npx
+//	      │                      itself, or an adapter on PATH, else by npx
 //	      ▼
-//	runtime.Agent (package acp) ── Start ──▶ runtime.Connection
+//	runtime.Agent (package acp, or codex) ── Start ──▶ runtime.Connection
 //
 // A lookup reads files and starts nothing. An adapter is always pointed at the person's own CLI, never left to one that it
 // brings along.

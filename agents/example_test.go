@@ -21,5 +21,5 @@ func ExampleRegistry_Lookup() {
 	// Output:
 	// [/usr/bin/xmd sim]
 	// Codex is not installed: there is no "codex" on PATH; install it with `npm install -g @openai/codex`, or name it as executable under [agents.codex] in xmd.toml
-	// there is no agent "cloude"; did you mean "claude"? known are claude, codex, sim; others are declared as [agents.NAME] in xmd.toml
+	// there is no agent "cloude"; did you mean "claude"? known are claude, codex, copilot, gemini, grok, opencode, sim; others are declared as [agents.NAME] in xmd.toml
 }

@@ -143,7 +143,9 @@ func (p *player) await(frame json.RawMessage, rest []recorded) bool {
 		for i, m := range p.queue {
 			if m.Method == want.Method && (m.Method != "" || string(m.ID) == string(want.ID)) {
 				p.queue = append(p.queue[:i], p.queue[i+1:]...)
-				p.ids[string(want.ID)] = m.ID
+				if m.Method != "" {
+					p.ids[string(want.ID)] = m.ID
+				}
 				return true
 			}
 		}
@@ -209,7 +211,7 @@ func scriptOf(frames []recorded) script {
 				} `json:"update"`
 			} `json:"params"`
 			Result struct {
-				Outcome struct {
+				Outcome *struct {
 					OptionID string `json:"optionId"`
 				} `json:"outcome"`
 			} `json:"result"`
@@ -224,9 +226,10 @@ func scriptOf(frames []recorded) script {
 			chunks = 0
 		case r.Dir == "in" && m.Params.Update.SessionUpdate == "agent_message_chunk":
 			chunks++
-		case r.Dir == "out" && m.Method == "" && last >= 0:
+		case r.Dir == "out" && m.Method == "" && last >= 0 && m.Result.Outcome != nil && m.Result.Outcome.OptionID != "":
 			id := m.Result.Outcome.OptionID
-			s.turns[last].answers = append(s.turns[last].answers, strings.HasPrefix(id, "allow"))
+			allowed := strings.HasPrefix(id, "allow") || id == "once" || id == "proceed_once"
+			s.turns[last].answers = append(s.turns[last].answers, allowed)
 		case m.Method == "session/cancel" && last >= 0:
 			s.turns[last].cancelAfter = chunks
 		}
@@ -389,7 +392,7 @@ func TestRecordedFrames(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := scriptOf(frames)
-			p, _ := builtIn(strings.SplitN(name, "-", 2)[0])
+			p, _ := New(Options{Config: map[string]Custom{"codex": {Transport: "acp"}}}).row(strings.SplitN(name, "-", 2)[0])
 			root, err := filepath.EvalSymlinks(t.TempDir())
 			if err != nil {
 				t.Fatal(err)
@@ -398,7 +401,7 @@ func TestRecordedFrames(t *testing.T) {
 				Name: p.Name, Shown: p.Shown, Command: []string{self, "play", full}, ConfirmList: p.Confirm,
 			}})
 			home := homeOf(t, name, s.load)
-			c, err := agent.Start(t.Context(), runtime.StartOptions{Root: root, Env: append(os.Environ(), "CODEX_HOME="+home)})
+			c, err := agent.Start(t.Context(), runtime.StartOptions{Root: root, Env: append(os.Environ(), "CODEX_HOME="+home, "HOME="+home)})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -48,7 +48,7 @@ func (r *Registry) listing(p Profile) Listing {
 	l := Listing{
 		Name: p.Name, Shown: p.Shown, Transport: p.Transport, Unasked: p.Unasked,
 		CLI: w.cli, VersionArgv: w.version, TestedVersion: p.Adapter.Tested,
-		Home: p.Driver.Home(append(append([]string(nil), r.o.Env...), w.env...)),
+		Home: p.home(append(append([]string(nil), r.o.Env...), w.env...)),
 	}
 	if err != nil {
 		l.Problem = message(err)
@@ -62,6 +62,8 @@ func (r *Registry) listing(p Profile) Listing {
 		l.Found = "built in"
 	case filepath.Base(w.argv[0]) == "npx":
 		l.Found, l.AdapterVersion = "npx", p.Adapter.Tested
+	case p.Serves != nil:
+		l.Found = "PATH"
 	default:
 		l.Found, l.AdapterVersion = "PATH", installedVersion(w.argv[0], p.Adapter.Package)
 	}

@@ -22,8 +22,9 @@ type way struct {
 	cli        string   // the person's own CLI; "" when there is none behind the adapter
 	version    []string
 	executable string
-	fetches    string // what npx has to download first; "" nothing
-	custom     bool   // known from the configuration only
+	program    []string // what a person types, where there is no CLI behind the adapter
+	fetches    string   // what npx has to download first; "" nothing
+	custom     bool     // known from the configuration only
 }
 
 // find looks for everything an agent needs.
@@ -32,7 +33,7 @@ func (r *Registry) find(p Profile) (way, error) {
 	_, known := builtIn(p.Name)
 	w := way{profile: p, custom: !known}
 	if c.Transport != "" && c.Transport != p.Transport {
-		return w, r.fail(p, runtime.KindInvalid, "the transport %q of [agents.%s] is not one this build has for %s: write %q", c.Transport, p.Name, p.Shown, p.Transport)
+		return w, r.fail(p, runtime.KindInvalid, "the transport %q of [agents.%s] is not one this build has for %s: write %s", c.Transport, p.Name, p.Shown, oneOf(Transports(p.Name)))
 	}
 	w.env = append(w.env, p.Env...)
 	if err := r.findCLI(&w, c); err != nil {
@@ -54,6 +55,44 @@ func (r *Registry) find(p Profile) (way, error) {
 		w.version = c.Version
 	}
 	return w, nil
+}
+
+// Transports are those over which an agent can be reached, the first is what it is reached over when nothing else is said. An agent that
+// is not built in is reached over ACP.
+func Transports(agent string) []string {
+	var list []string
+	for _, p := range profiles {
+		if p.Name == agent {
+			list = append(list, p.Transport)
+		}
+	}
+	if list == nil {
+		return []string{"acp"}
+	}
+	return list
+}
+
+// oneOf writes a choice of words.
+func oneOf(words []string) string { return `"` + strings.Join(words, `" or "`) + `"` }
+
+// chosen are the rows of the built-in agents as this configuration wants them reached. A command that it names speaks ACP, unless it says
+// otherwise.
+func chosen(config map[string]Custom) []Profile {
+	var rows []Profile
+	for _, p := range profiles {
+		c := config[p.Name]
+		want := c.Transport
+		if want == "" && c.Command != "" {
+			want = "acp"
+		}
+		switch n := len(rows); {
+		case n == 0 || rows[n-1].Name != p.Name:
+			rows = append(rows, p)
+		case p.Transport == want:
+			rows[n-1] = p
+		}
+	}
+	return rows
 }
 
 // findCLI finds the person's own program behind the adapter: the configuration's, the one the environment already points
@@ -84,8 +123,12 @@ func (r *Registry) findCLI(w *way, c Custom) error {
 			return r.fail(p, runtime.KindUnavailable, "%s is not installed: there is no %q on PATH; install it with `%s`, or name it as executable under [agents.%s] in xmd.toml", p.Shown, p.CLI.Command, p.CLI.install(), p.Name)
 		}
 	}
-	w.env = append(w.env, p.Points+"="+w.cli)
-	w.version = append([]string{w.cli}, p.Version...)
+	if p.Serves == nil {
+		w.env = append(w.env, p.Points+"="+w.cli)
+	}
+	if p.Version != nil {
+		w.version = append([]string{w.cli}, p.Version...)
+	}
 	w.executable = w.cli
 	if r.o.Native != nil {
 		w.executable = r.o.Native(p.Name, w.cli)
@@ -103,6 +146,14 @@ func (r *Registry) findAdapter(w *way, c Custom) error {
 			return r.fail(p, runtime.KindUnavailable, "%s cannot be started: the command %q of [agents.%s] is not a program on PATH or a path of one", p.Shown, c.Command, p.Name)
 		}
 		w.argv = append([]string{command}, c.Args...)
+		r.itself(w, command)
+		return nil
+	case p.Serves != nil:
+		program := w.cli
+		if w.executable != "" { // the program itself: a launcher before it would be one more process, and may outlive it
+			program = w.executable
+		}
+		w.argv = append(append([]string{program}, p.Serves...), c.Args...)
 		return nil
 	case p.Own:
 		w.argv = append(append([]string{r.o.Self}, p.Adapter.Args...), c.Args...)
@@ -112,7 +163,11 @@ func (r *Registry) findAdapter(w *way, c Custom) error {
 	}
 	if command := r.resolve(p.Adapter.Command); command != "" {
 		w.argv = append(append([]string{command}, p.Adapter.Args...), c.Args...)
+		r.itself(w, command)
 		return nil
+	}
+	if p.CLI.Command == "" {
+		return r.fail(p, runtime.KindUnavailable, "%s is not installed: there is no %q on PATH; install it with `%s`, or name it as command under [agents.%s] in xmd.toml", p.Shown, p.Adapter.Command, p.Adapter.install(), p.Name)
 	}
 	npx := r.resolve("npx")
 	if npx == "" {
@@ -123,6 +178,17 @@ func (r *Registry) findAdapter(w *way, c Custom) error {
 		w.fetches = p.Adapter.pinned()
 	}
 	return nil
+}
+
+// itself notes the program of an agent that speaks ACP without an adapter: it is what changes.
+func (r *Registry) itself(w *way, command string) {
+	if w.profile.CLI.Command != "" {
+		return
+	}
+	w.program = []string{command}
+	if w.executable == "" && !w.custom && r.o.Native != nil {
+		w.executable = r.o.Native(w.profile.Name, command)
+	}
 }
 
 func (r *Registry) fail(p Profile, kind runtime.Kind, format string, args ...any) *runtime.Error {

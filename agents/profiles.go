@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"xmd/agents/acp"
+	"xmd/agents/codex"
 	"xmd/agents/native"
+	"xmd/agents/past"
 )
 
 // Profile is what is known of one agent: a row of the table below. Read-only.
@@ -17,13 +19,16 @@ type Profile struct {
 	CLI       Program // the person's own program behind the adapter; zero: the adapter is the agent
 	Points    string  // the environment variable that points the adapter at the CLI
 	Env       []string
+	Serves    []string // arguments with which the CLI speaks the transport itself; nil: the adapter does
 	AskMode   string   // the mode Env starts it in, where the driver sets none
 	Version   []string // arguments with which the CLI prints its version; nil: the handshake tells it
 	Unasked   string   // what it does without asking in the mode xmd starts it in
 	Confirm   bool     // its own session list may confirm identity
-	Own       bool     // xmd itself: found without looking, and given XMD_SIM_* of the environment
-	Driver    acp.Profile
-	Native    native.Interface // of its own, for people; zero: xmd does not open it
+	// ConfirmLoad says that a load that succeeded confirms identity too: the agent compares the id with the one it kept.
+	ConfirmLoad bool
+	Own         bool // xmd itself: found without looking, and given XMD_SIM_* of the environment
+	Driver      acp.Profile
+	Native      native.Interface // of its own, for people; zero: xmd does not open it
 }
 
 // Program is a command and where it comes from.
@@ -37,51 +42,10 @@ type Program struct {
 // rawMessages asks Claude's adapter for two of the CLI's own messages; they state the id and the version of the CLI.
 const rawMessages = `{"claudeCode":{"emitRawSDKMessages":[{"type":"system","subtype":"init"},{"type":"result"}]}}`
 
-// profiles is the table of the agents that are built in.
+// profiles is the table of the agents that are built in. Of one that is reached over several transports the first is what it is reached
+// over when nothing else is said.
 var profiles = []Profile{
-	{
-		Name: "codex", Shown: "Codex", Transport: "acp",
-		Adapter: Program{Command: "codex-acp", Package: "@agentclientprotocol/codex-acp", Tested: "2.6.0"},
-		CLI:     Program{Command: "codex", Package: "@openai/codex"},
-		Points:  "CODEX_PATH",
-		Env:     []string{"INITIAL_AGENT_MODE=read-only"},
-		Version: []string{"--version"},
-		Unasked: "shell commands, in a sandbox that can neither write nor reach the network",
-		// A daemon that it began would keep the conversation locked for a minute after it was left. 0.153.2 asks whether to trust the folder.
-		Native: native.Interface{
-			Open:       []string{"resume", "-c", "features.daemon_auto_start=false", "{id}"},
-			WriterLock: "thread-writer-locks/{id}.lock",
-			FreeWait:   90 * time.Second,
-		},
-		Driver: acp.Profile{
-			StartLimit: 30 * time.Second,
-			EOFWait:    6 * time.Second, // leaves after 2 to 4.2 s
-			HomeVar:    "CODEX_HOME", HomeDir: ".codex",
-			Evidence: acp.EvidenceRollout,
-			NoFence:  true,
-			Synthetic: []acp.Frame{
-				{Open: "<environment_context>", Close: "</environment_context>"},
-				{Open: "<user_instructions>", Close: "</user_instructions>"},
-				{Open: "<INSTRUCTIONS>", Close: "</INSTRUCTIONS>"},
-				{Open: "# AGENTS.md instructions", Close: "</INSTRUCTIONS>"},
-				{Open: "<turn_aborted>", Close: "</turn_aborted>"},
-				{Open: "<user_shell_command>", Close: "</user_shell_command>"},
-				{Open: "<subagent_notification>", Close: "</subagent_notification>"},
-				{Open: "<skill>", Close: "</skill>"},
-				{Open: "<recommended_plugins>", Close: "</recommended_plugins>"},
-			},
-			Rewritten:       "codex-file-citation{", // codex-acp makes a link of it
-			Missing:         []acp.Shape{{Code: -32603, Member: "data.details", Prefix: "no rollout found for thread id "}},
-			Busy:            []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},
-			BusyWait:        90 * time.Second, // its own programs let go of a conversation up to a minute after they were left
-			SignIn:          "run `codex login`",
-			RejectEnds:      true,
-			NoticeWithoutID: true,
-			Harmless:        []string{"Warning: ", "Config warning: "},
-			CompactTitle:    "Compact conversation",
-			CompactNotice:   "*Context compacted",
-		},
-	},
+	codexServer, codexACP,
 	{
 		Name: "claude", Shown: "Claude", Transport: "acp",
 		Adapter: Program{Command: "claude-agent-acp", Package: "@agentclientprotocol/claude-agent-acp", Tested: "0.101.0"},
@@ -101,17 +65,20 @@ var profiles = []Profile{
 			StartLimit: 30 * time.Second,
 			EOFWait:    5 * time.Second, // the CLI behind it may live on for 3 s
 			HomeVar:    "CLAUDE_CONFIG_DIR", HomeDir: ".claude",
-			NoFence:     true, // what follows a load, 2.1.210 does not always send
-			Synthetic:   []acp.Frame{{Open: "[Request interrupted by user", Close: "]"}},
-			Summary:     "This session is being continued from a previous conversation",
+			NoFence: true, // what follows a load, 2.1.210 does not always send
+			Forms: past.Forms{
+				Synthetic: []past.Frame{{Open: "[Request interrupted by user", Close: "]"}},
+				Summary:   "This session is being continued from a previous conversation",
+				ErrorText: []string{"API Error: ", "Failed to authenticate. API Error: "},
+			},
 			Missing:     []acp.Shape{{Code: -32002, Member: "message", Prefix: "Resource not found"}},
 			SignIn:      "run `claude` and type /login",
-			ErrorText:   []string{"API Error: ", "Failed to authenticate. API Error: "},
 			CostIsTotal: true,
 
 			CompactTitle: "Compact conversation",
 		},
 	},
+	copilot, grok, gemini, openCode,
 	{
 		Name: "sim", Shown: "sim", Transport: "acp",
 		Adapter: Program{Args: []string{"sim"}},
@@ -132,7 +99,7 @@ var profiles = []Profile{
 			StartLimit: 30 * time.Second,
 			Asserts:    true,
 			Fence:      "available_commands_update",
-			Summary:    "This conversation goes on from an earlier one of ",
+			Forms:      past.Forms{Summary: "This conversation goes on from an earlier one of "},
 			Missing:    []acp.Shape{{Code: -32002}},
 			Busy:       []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},
 
@@ -142,6 +109,14 @@ var profiles = []Profile{
 			CompletedMark:    "completed",
 		},
 	},
+}
+
+// home is where the agent keeps its conversations, in an environment of KEY=value; "" when it cannot be told.
+func (p Profile) home(env []string) string {
+	if p.Transport == transportServer {
+		return codex.Home(env)
+	}
+	return p.Driver.Home(env)
 }
 
 // askMode is the mode in which the agent asks before it acts; "" when no name is known for it.

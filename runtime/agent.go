@@ -88,6 +88,22 @@ type Configurer interface {
 	Configure(ctx context.Context, s Settings) error
 }
 
+// Beginner is a Connection that can make a conversation which the provider keeps before it has a turn. For agents whose own interface can
+// open a conversation but not begin one.
+type Beginner interface {
+	// NewDurable makes a conversation with these instructions in the agent's own channel for them ("": none), and returns its id when the
+	// provider keeps it. No prompt is sent and no model asked; the connection serves that conversation from then on. Errors are as of
+	// Connection.Open; KindUnsupported says that the provider does not keep it.
+	NewDurable(ctx context.Context, instructions string) (id string, err error)
+}
+
+// Informer is a Connection that can tell the model something of the workflow's own, apart from the words.
+type Informer interface {
+	// Inform has text go with the next turn that the agent takes, once, in the agent's own channel for it. It stays in the conversation. A
+	// second call before that turn replaces the text; "" takes it back.
+	Inform(text string)
+}
+
 // Settings are what an author may choose of how an agent works. Empty members are left to the agent.
 type Settings struct{ Model, Effort, Mode string }
 
@@ -141,6 +157,9 @@ type PastTurn struct {
 // Turn is one request to an agent.
 type Turn struct {
 	Words string
+	// Schema is the JSON Schema that the answer should fit, for a driver that can hold the model to it; the words ask for it too, and the
+	// caller judges the answer. nil: none.
+	Schema json.RawMessage
 	// Sink receives what the agent does, on the connection's reader, in wire order; the pipe is the flow control. It must not
 	// call the connection. Strings in an Update are valid after the call.
 	Sink func(Update)
@@ -181,7 +200,7 @@ type ToolCall struct {
 	Name    string          `json:"name,omitempty"`    // uniform: Read Edit Bash Fetch Search, else the agent's own title
 	Kind    string          `json:"kind,omitempty"`    // the protocol's kind: read edit delete move search execute think fetch other
 	Subject string          `json:"subject,omitempty"` // path, command, pattern
-	Status  string          `json:"status,omitempty"`  // pending in_progress completed failed
+	Status  string          `json:"status,omitempty"`  // pending in_progress completed failed declined
 	Input   json.RawMessage `json:"input,omitempty"`
 	Output  string          `json:"output,omitempty"`
 	Diffs   []Diff          `json:"diffs,omitempty"`
@@ -234,9 +253,11 @@ type PermissionOutcome struct {
 type TurnResult struct {
 	Stop    string // the protocol's stop reason: end_turn, cancelled, max_tokens, refusal …
 	Failure string // the agent's own message when the turn failed though it ended; "" otherwise
-	Refused int    // permission requests that were refused in this turn
-	Usage   *Usage
-	Late    bool // the end came only after the bounded wait of a cancel: process must be closed
+	// Retryable says that the agent told of a Failure that it may pass.
+	Retryable bool
+	Refused   int // permission requests that were refused in this turn
+	Usage     *Usage
+	Late      bool // the end came only after the bounded wait of a cancel: process must be closed
 	// SessionID is an id the provider stated in this turn (Claude's raw session_id); "" when none.
 	SessionID string
 }

@@ -273,7 +273,9 @@ func (t *turn) judge(ctx context.Context, result TurnResult, err error) *Error {
 	case t.refused != "" && (t.s.info.RejectEnds || result.Stop != "end_turn"):
 		return t.failure(Errorf(KindRefused, "%s was refused: %s", t.s.info.Shown, t.refused))
 	case result.Failure != "":
-		return t.failure(Errorf(KindFailed, "%s: %s", t.s.info.Shown, strings.TrimSpace(result.Failure)))
+		e := Errorf(KindFailed, "%s: %s", t.s.info.Shown, strings.TrimSpace(result.Failure))
+		e.Retryable = result.Retryable
+		return t.failure(e)
 	case result.Stop != "end_turn":
 		return t.failure(Errorf(KindFailed, "%s ended the turn with %q instead of a normal end", t.s.info.Shown, result.Stop))
 	}

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -25,6 +26,7 @@ const maxFaultsSaid = 20
 func (r *Runner) structured(ctx context.Context, want form, q request) (any, *Error, error) {
 	step := q.where.Step
 	q.words += "\n\n" + schemaFrame(want.schema)
+	q.schema = json.RawMessage(expr.Indented(want.schema.Value()))
 	q.whole = true
 	for k := 0; ; k++ {
 		var faults []schema.Fault

@@ -86,8 +86,9 @@ type request struct {
 	where  event.At
 	words  string
 	out    layout.Sink
-	whole  bool // the whole reply is kept
-	resend bool // the author wants it sent again when its fate is not known
+	whole  bool            // the whole reply is kept
+	resend bool            // the author wants it sent again when its fate is not known
+	schema json.RawMessage // that the reply should fit, for an agent that can be held to it; nil: none
 	// check makes the value of a reply that came to a normal end, or says why it is none; nil: there is no value.
 	check func(reply string) (any, *Error)
 }
@@ -128,7 +129,7 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 	}
 	s.nextTurn++
 	ctx, t.idle = watchIdle(ctx, r.o.Idle, Errorf(KindLimit, "%s has shown nothing for %s, and its turn was cancelled; --idle-timeout changes the limit", s.info.Shown, r.o.Idle))
-	result, perr := s.conn.Prompt(ctx, Turn{Words: q.words, Sink: t.update, Ask: t.ask})
+	result, perr := s.conn.Prompt(ctx, Turn{Words: q.words, Schema: q.schema, Sink: t.update, Ask: t.ask})
 	defer t.idle.end()
 	failure = t.judge(ctx, result, perr)
 	if cerr := t.reply.Close(); failure == nil && cerr != nil {

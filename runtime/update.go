@@ -73,7 +73,7 @@ func (t *turn) tool(u *ToolCall) {
 	}
 	before := call.Status
 	call.merge(u)
-	done := map[string]string{"completed": "done", "failed": "failed"}
+	done := map[string]string{"completed": "done", "failed": "failed", "declined": "not run"}
 	body := &event.Tool{ID: call.ID, Name: call.Name, Kind: call.Kind, Subject: call.Subject, Input: call.Input, Output: call.Output}
 	if len(call.Diffs) > 0 {
 		body.Diffs = call.Diffs

@@ -103,7 +103,7 @@ func TestStubbornProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pid := c.(*conn).proc.(*guarded).process().Pid()
+	pid := c.(*conn).Proc.(interface{ Pid() int }).Pid()
 	if err := c.Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}

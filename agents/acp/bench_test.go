@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"xmd/agents/link"
 	"xmd/runtime"
 )
 
@@ -43,7 +44,7 @@ func BenchmarkChunks(b *testing.B) {
 	b.ReportAllocs()
 	b.SetBytes(int64(len(chunkLine)))
 	p := Profile{NoticeWithoutID: true}
-	c := &conn{p: &p, id: "0198b3c2-7a7c-7d54-8f53-51d8b0c3c111", proc: nothingRuns{done}}
+	c := &conn{Link: link.Link{Proc: nothingRuns{done}}, p: &p, id: "0198b3c2-7a7c-7d54-8f53-51d8b0c3c111"}
 	io := &prepared{asked: make(chan struct{}), text: io.MultiReader(
 		&repeated{line: chunkLine, n: b.N},
 		strings.NewReader(`{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}`+"\n"),

@@ -4,37 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"xmd/agents/link"
 	"xmd/agents/wire"
 	"xmd/runtime"
 )
 
-// process is what the driver needs of the agent's process; package proc has the real one.
-type process interface {
-	// Hold hands a lock to the guardian and returns when it has it.
-	Hold(ctx context.Context, lock *os.File) error
-	// Stop ends the process and all it started, and returns when none is left or ctx ends.
-	Stop(ctx context.Context) error
-	// Done is closed when no process is left.
-	Done() <-chan struct{}
-	// Ending says in words how the process ended; "" while it runs.
-	Ending() string
-	// LastWords are the last n lines of its stderr.
-	LastWords(n int) []string
-}
-
 // conn is one agent process with the one provider conversation it serves.
 type conn struct {
+	link.Link
 	p      *Profile
-	info   runtime.AgentInfo
 	root   string
 	env    []string // the agent's, to find its home
-	proc   process
-	wire   *wire.Conn
 	shakes handshake
 	notice func(string) // what a person should know while waiting; may be nil
 
@@ -46,7 +30,9 @@ type conn struct {
 
 	settings settings // only Open and Configure use it
 
-	spent float64 // what the process has cost so far, where its figures are sums; only Prompt uses it
+	// What the process has cost and used so far, where its figures are sums; only Prompt uses them.
+	spent float64
+	total runtime.Usage
 
 	activity atomic.Int64 // counts what came; a wait for silence looks at it
 	unknown  atomic.Int64 // counts notifications that no part of the driver takes
@@ -66,17 +52,7 @@ var (
 
 // connect puts a connection on the agent's pipes and starts reading.
 func connect(c *conn, stdout io.ReadCloser, stdin io.WriteCloser, trace func(string, []byte)) {
-	o := wire.Options{Handler: c}
-	if trace != nil {
-		o.Trace = func(d wire.Direction, frame []byte) {
-			if d == wire.Out {
-				trace("out", frame)
-			} else {
-				trace("in", frame)
-			}
-		}
-	}
-	c.wire = wire.New(stdout, stdin, o)
+	c.Connect(stdout, stdin, wire.Options{Handler: c}, trace)
 }
 
 // Notification is called by the reader.
@@ -90,7 +66,9 @@ func (c *conn) Notification(m *wire.Message) {
 	case "$/cancel_request":
 		c.withdraw(wire.Field(m.Params, "requestId"))
 	default:
-		c.unknown.Add(1)
+		if !c.replayedEnd(m) {
+			c.unknown.Add(1)
+		}
 	}
 }
 
@@ -176,21 +154,15 @@ func (c *conn) withdraw(id []byte) {
 	t := c.turn
 	c.mu.Unlock()
 	if t != nil {
-		t.questions.withdraw(id)
+		t.questions.Withdraw(id)
 	}
 }
 
 // refuse answers a permission request that belongs to no running turn.
 func refuse(params []byte, reply wire.Reply) {
 	_, reject := onceOptions(wire.Field(params, "options"))
-	answer(&question{reject: reject, reply: reply}, false)
+	answer(reject, reply)
 }
-
-// Hold hands a further lock to the guardian.
-func (c *conn) Hold(ctx context.Context, lock *os.File) error { return c.proc.Hold(ctx, lock) }
-
-// Done is closed when no process of the agent is left.
-func (c *conn) Done() <-chan struct{} { return c.proc.Done() }
 
 // HandshakeVersion is the version initialize named, where it is that of the CLI.
 func (c *conn) HandshakeVersion() string {
@@ -204,16 +176,16 @@ func (c *conn) HandshakeVersion() string {
 func (c *conn) CanLoad() bool { return c.shakes.load }
 
 // Recognises says whether the agent's history shows these words as a turn of the user's.
-func (c *conn) Recognises(words string) bool { return c.p.recognises(words) }
+func (c *conn) Recognises(words string) bool { return c.p.Recognises(words) }
 
-// Close ends the agent's process.
+// Close ends the agent's process; see runtime.Connection.
 func (c *conn) Close(ctx context.Context) error {
-	c.wire.CloseWrite()
-	err := c.proc.Stop(ctx)
-	if err != nil {
-		return err // a process that is still there may hold the pipes
-	}
-	return c.wire.Close()
+	err := c.Link.Close(ctx)
+	c.mu.Lock()
+	id := c.id
+	c.mu.Unlock()
+	c.dropTwins(id)
+	return err
 }
 
 // wireQuiet waits until nothing has come for d, or ctx ends.
@@ -226,7 +198,7 @@ func (c *conn) wireQuiet(ctx context.Context, d time.Duration) {
 		case <-timer.C:
 		case <-ctx.Done():
 			return
-		case <-c.wire.Done():
+		case <-c.Wire.Done():
 			return
 		}
 		if c.activity.Load() == seen {

@@ -6,15 +6,18 @@ import (
 	"strings"
 	"testing"
 
+	"xmd/agents/past"
 	"xmd/runtime"
 )
 
 var streaming = &Profile{
-	Synthetic:       []Frame{{"[Request interrupted by user", "]"}, {"<context>", "</context>"}, {"[Function Response", ""}},
-	Summary:         "This session is being continued",
-	Wrappers:        []Frame{{"<query>", "</query>"}},
+	Forms: past.Forms{
+		Synthetic: []past.Frame{{Open: "[Request interrupted by user", Close: "]"}, {Open: "<context>", Close: "</context>"}, {Open: "[Function Response", Close: ""}},
+		Summary:   "This session is being continued",
+		Wrappers:  []past.Frame{{Open: "<query>", Close: "</query>"}},
+		ErrorText: []string{"API Error: "},
+	},
 	NoticeWithoutID: true,
-	ErrorText:       []string{"API Error: "},
 	CompactTitle:    "Compact conversation",
 	CompletedMark:   "completed",
 }
@@ -46,17 +49,24 @@ const (
 	image  = `{"sessionUpdate":"%s","messageId":"i","content":{"type":"image","data":"","mimeType":"image/png"}}`
 )
 
+func wantTurn(t *testing.T, got runtime.PastTurn, words, reply string) {
+	t.Helper()
+	if got.Words != runtime.FingerprintOf(words) || reply != "" && got.Reply != runtime.FingerprintOf(reply) {
+		t.Errorf("the turn is not %q, answered by %q", words, reply)
+	}
+}
+
 func replayOf(t *testing.T, frames ...string) runtime.History {
 	t.Helper()
-	h := past{p: streaming}
+	l := loading{p: streaming, past: past.New(&streaming.Forms)}
 	for _, f := range frames {
 		u, ok := parseUpdate([]byte(f))
 		if !ok {
 			t.Fatalf("no update: %s", f)
 		}
-		h.replayed(&u)
+		l.replayed(&u)
 	}
-	return h.history(true)
+	return l.past.History(true)
 }
 
 // A replayed answer is what a live turn would have shown.
@@ -151,48 +161,5 @@ func TestReplayedErrorOfTheTurnBefore(t *testing.T) {
 	h := replayOf(t, answered("m0", "hello"), asked("u1", "one"), answered("e", "API Error: x"), asked("u2", "two"), answered("m2", "b"))
 	if h.UserTurns != 2 || *h.LastReply != "b" || h.Newest[0].Reply != (runtime.Fingerprint{}) {
 		t.Errorf("%+v, last reply %q", h, *h.LastReply)
-	}
-}
-
-func TestReplayIsBounded(t *testing.T) {
-	h := past{p: streaming}
-	for i := range 100 {
-		h.user(fmt.Sprint(i), fmt.Sprint("turn ", i))
-		h.agent("done")
-	}
-	piece := strings.Repeat("x", 1<<20)
-	for range runtime.MaxAdopted >> 20 {
-		h.agent(piece)
-	}
-	if n := cap(h.reply.b); n > 2*runtime.MaxAdopted {
-		t.Errorf("%d bytes are kept", n)
-	}
-	got := h.history(true)
-	if got.UserTurns != 100 || len(got.Newest) != newestTurns || got.Newest[0].Words != runtime.FingerprintOf("turn 36") {
-		t.Errorf("%d turns, %d kept", got.UserTurns, len(got.Newest))
-	}
-	if got.LastReply != nil || got.Newest[newestTurns-1].Reply != (runtime.Fingerprint{}) || got.Newest[0].Reply.Digest == "" {
-		t.Error("of a reply that is too long something is kept, or of the others nothing")
-	}
-	h = past{p: streaming}
-	for range maxWords>>20 + 1 {
-		h.user("1", piece)
-	}
-	if got := h.history(true); got.UserTurns != 1 || got.Newest[0].Words != (runtime.Fingerprint{}) {
-		t.Errorf("%+v, want one turn that cannot be recognised", got)
-	}
-}
-
-func TestRecognises(t *testing.T) {
-	for words, want := range map[string]bool{
-		"Review it.": true, "1": true, "": true, "see /etc/hosts": true,
-		"/compact": false, "  /review this": false, "/etc/hosts is what?": false,
-		"[Request interrupted by user]": false, "[Request interrupted by user] go on": true,
-		"\n<context>x</context>\n": false, "<context>x</context> y": true, "[Function Response: x] why?": false,
-		"This session is being continued": false, "Is this session is being continued?": true,
-	} {
-		if got := streaming.recognises(words); got != want {
-			t.Errorf("%q: %v, want %v", words, got, want)
-		}
 	}
 }

@@ -9,13 +9,16 @@ import (
 	"sync"
 	"time"
 
+	"xmd/agents/past"
+	"xmd/agents/rollout"
 	"xmd/agents/wire"
 	"xmd/runtime"
 )
 
 // loading is a load whose history is still coming. The connection is locked when it is used.
 type loading struct {
-	past   past
+	p      *Profile
+	past   past.Collector
 	fence  string
 	call   *wire.Pending
 	fenced chan struct{}
@@ -23,7 +26,7 @@ type loading struct {
 }
 
 func (l *loading) take(u *update) {
-	l.past.replayed(u)
+	l.replayed(u)
 	if l.fence != "" && wire.Is(u.kind, l.fence) && l.call.Answered() {
 		l.once.Do(func() { close(l.fenced) })
 	}
@@ -62,16 +65,16 @@ const newLimit = 60 * time.Second
 func (c *conn) create(ctx context.Context) (runtime.Opened, error) {
 	limited, stop := context.WithTimeout(ctx, newLimit)
 	defer stop()
-	result, err := c.wire.Call(limited, "session/new", c.sessionParams(""))
+	result, err := c.Wire.Call(limited, "session/new", c.sessionParams(""))
 	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return runtime.Opened{}, c.fail(runtime.KindUnavailable, "%s did not answer session/new within %s", c.info.Shown, newLimit)
+		return runtime.Opened{}, c.Fail(runtime.KindUnavailable, "%s did not answer session/new within %s", c.Info.Shown, newLimit)
 	}
 	if err != nil {
 		return runtime.Opened{}, c.newError(ctx, err)
 	}
 	id, _ := wire.String(wire.Field(result, "sessionId"))
 	if id == "" {
-		return runtime.Opened{}, c.fail(runtime.KindUnavailable, "%s answered session/new without naming the conversation", c.info.Shown)
+		return runtime.Opened{}, c.Fail(runtime.KindUnavailable, "%s answered session/new without naming the conversation", c.Info.Shown)
 	}
 	c.mu.Lock()
 	c.id = id
@@ -80,12 +83,19 @@ func (c *conn) create(ctx context.Context) (runtime.Opened, error) {
 	if err := c.setMode(ctx, id); err != nil {
 		return runtime.Opened{}, err
 	}
+	if err := c.setOptions(ctx, id, result); err != nil {
+		return runtime.Opened{}, err
+	}
+	c.warnRetention()
 	return runtime.Opened{ID: id, Asserted: id}, nil
 }
 
 func (c *conn) load(ctx context.Context, id string) (runtime.Opened, error) {
 	if !c.shakes.load {
 		return runtime.Opened{}, c.unsupported("session/load")
+	}
+	if err := c.pastMinute(ctx, id); err != nil {
+		return runtime.Opened{}, err
 	}
 	l, result, err := c.loadFreed(ctx, id)
 	if err != nil {
@@ -94,16 +104,20 @@ func (c *conn) load(ctx context.Context, id string) (runtime.Opened, error) {
 	}
 	c.awaitFence(ctx, l)
 	c.stopLoading()
+	c.dropTwins(id)
 	opened := runtime.Opened{ID: id, Asserted: c.asserted(result, id), History: c.replayedHistory(l)}
 	c.settings = parseSettings(result)
 	if err := c.setMode(ctx, id); err != nil {
+		return runtime.Opened{}, err
+	}
+	if err := c.setOptions(ctx, id, result); err != nil {
 		return runtime.Opened{}, err
 	}
 	if err := c.evidence(ctx, &opened); err != nil {
 		return runtime.Opened{}, err
 	}
 	if ctx.Err() != nil {
-		return runtime.Opened{}, c.cancelled(ctx)
+		return runtime.Opened{}, c.Cancelled(ctx)
 	}
 	return opened, nil
 }
@@ -112,14 +126,14 @@ func (c *conn) load(ctx context.Context, id string) (runtime.Opened, error) {
 func (c *conn) loadFreed(ctx context.Context, id string) (*loading, json.RawMessage, error) {
 	until := time.Now().Add(c.p.BusyWait)
 	for try := 1; ; try++ {
-		l := &loading{past: past{p: c.p}, fence: c.p.Fence, fenced: make(chan struct{})}
+		l := &loading{p: c.p, past: past.New(&c.p.Forms), fence: c.p.Fence, fenced: make(chan struct{})}
 		result, err := c.loadCall(ctx, id, l)
 		var e *wire.Error
 		if err == nil || !errors.As(err, &e) || !fitsAny(c.p.Busy, e) || !time.Now().Add(busyPause).Before(until) {
 			return l, result, err
 		}
 		if try == 1 && c.notice != nil {
-			c.notice(fmt.Sprintf("%s has this conversation open in another process; waiting up to %s until it is free.", c.info.Shown, c.p.BusyWait))
+			c.notice(fmt.Sprintf("%s has this conversation open in another process; waiting up to %s until it is free.", c.Info.Shown, c.p.BusyWait))
 		}
 		select {
 		case <-time.After(busyPause):
@@ -134,7 +148,7 @@ func (c *conn) loadCall(ctx context.Context, id string, l *loading) (json.RawMes
 	call, err := func() (*wire.Pending, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock() // the reader must not see the first replayed update before it knows of the load
-		call, err := c.wire.Start("session/load", c.sessionParams(id))
+		call, err := c.Wire.Start("session/load", c.sessionParams(id))
 		if err == nil {
 			c.id, c.loading, l.call = id, l, call
 		}
@@ -192,8 +206,11 @@ func (c *conn) stopLoading() {
 // replayedHistory is what the stream showed. Lines that were skipped may have held turns: then nothing is known to be
 // empty.
 func (c *conn) replayedHistory(l *loading) runtime.History {
-	h := l.past.history(true)
-	if c.wire.Stats().TooLong > 0 {
+	h := l.past.History(true)
+	if c.p.Trims {
+		h.LastReply = nil
+	}
+	if c.Wire.Stats().TooLong > 0 {
 		h.Known, h.Unread = h.UserTurns > 0, true
 	}
 	return h
@@ -215,9 +232,9 @@ func (c *conn) asserted(result json.RawMessage, id string) string {
 // evidence reads what else the provider shows of a loaded conversation.
 func (c *conn) evidence(ctx context.Context, o *runtime.Opened) error {
 	if c.p.Evidence == EvidenceRollout {
-		found, err := readRollout(ctx, c.p.Home(c.env), o.ID, c.p)
+		found, err := rollout.Read(ctx, c.p.Home(c.env), o.ID)
 		if err != nil && ctx.Err() == nil {
-			return c.retry(c.fail(runtime.KindCouldNot, "the history of %s could not be read: %w", c.info.Shown, err))
+			return c.FailRetryable(runtime.KindCouldNot, "the history of %s could not be read: %w", c.Info.Shown, err)
 		}
 		if err == nil && found.Files == 0 {
 			// The load succeeds from Codex's database, and the next prompt would find no thread.
@@ -229,8 +246,8 @@ func (c *conn) evidence(ctx context.Context, o *runtime.Opened) error {
 		o.History = c.p.asShown(found.History, o.History)
 		return nil
 	}
-	if c.shakes.list && c.info.ConfirmList {
-		o.Listed = c.listed(ctx, o.ID)
+	if c.shakes.list && c.Info.ConfirmList {
+		o.Listed = c.listed(ctx, c.root, o.ID)
 	}
 	return nil
 }
@@ -238,20 +255,20 @@ func (c *conn) evidence(ctx context.Context, o *runtime.Opened) error {
 // maxPages bounds a list that has no end.
 const maxPages = 10_000
 
-// listed reads the provider's own list for this root until it names id or ends. A list that fails is not offered.
-func (c *conn) listed(ctx context.Context, id string) runtime.Listed {
+// listed reads the provider's own list for a root, "" all of them, until it names id or ends. A list that fails is not offered.
+func (c *conn) listed(ctx context.Context, root, id string) runtime.Listed {
 	ctx, stop := context.WithTimeout(ctx, c.p.loadLimit())
 	defer stop()
 	var cursor string
 	for range maxPages {
-		result, err := c.wire.Call(ctx, "session/list", struct {
-			Cwd    string `json:"cwd"`
+		result, err := c.Wire.Call(ctx, "session/list", struct {
+			Cwd    string `json:"cwd,omitempty"`
 			Cursor string `json:"cursor,omitempty"`
-		}{c.root, cursor})
+		}{root, cursor})
 		if err != nil {
 			return runtime.ListNotOffered
 		}
-		if c.names(result, id) {
+		if names(result, root, id) {
 			return runtime.ListNames
 		}
 		next, _ := wire.String(wire.Field(result, "nextCursor"))
@@ -266,13 +283,13 @@ func (c *conn) listed(ctx context.Context, id string) runtime.Listed {
 	return runtime.ListNotOffered
 }
 
-// names says whether a page names id for this root.
-func (c *conn) names(page json.RawMessage, id string) bool {
+// names says whether a page names id for a root, "" whichever.
+func names(page json.RawMessage, root, id string) bool {
 	for entry := range wire.Elements(wire.Field(page, "sessions")) {
 		if s, _ := wire.String(wire.Field(entry, "sessionId")); s != id {
 			continue
 		}
-		if cwd, _ := wire.String(wire.Field(entry, "cwd")); cwd == "" || sameDir(cwd, c.root) {
+		if cwd, _ := wire.String(wire.Field(entry, "cwd")); root == "" || cwd == "" || sameDir(cwd, root) {
 			return true
 		}
 	}
@@ -293,7 +310,7 @@ func (c *conn) setMode(ctx context.Context, id string) error {
 	if c.p.Mode == "" {
 		return nil
 	}
-	_, err := c.wire.Call(ctx, "session/set_mode", struct {
+	_, err := c.Wire.Call(ctx, "session/set_mode", struct {
 		SessionID string `json:"sessionId"`
 		ModeID    string `json:"modeId"`
 	}{id, c.p.Mode})
@@ -302,10 +319,10 @@ func (c *conn) setMode(ctx context.Context, id string) error {
 		return nil
 	}
 	if ctx.Err() != nil {
-		return c.cancelled(ctx)
+		return c.Cancelled(ctx)
 	}
 	if e := c.signIn(err); e != nil {
 		return e
 	}
-	return c.fail(runtime.KindUnsupported, "%s did not take the mode %q, in which it asks before it acts: %w", c.info.Shown, c.p.Mode, c.reason(err))
+	return c.Fail(runtime.KindUnsupported, "%s did not take the mode %q, in which it asks before it acts: %w", c.Info.Shown, c.p.Mode, c.Reason(err))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"xmd/agents/past"
 	"xmd/agents/wire"
 )
 
@@ -14,6 +15,8 @@ import (
 type Profile struct {
 	Mode string          // set after every new and load; "": the agent's own
 	Meta json.RawMessage // "_meta" of every session/new and session/load; nil: none
+	// Options are config options that would let it act without asking, with the value at which it asks.
+	Options []Option
 
 	StartLimit time.Duration // to the answer of initialize; 0: only the caller's context
 	LoadLimit  time.Duration // of a load without any traffic; 0: DefaultLoadLimit
@@ -21,23 +24,34 @@ type Profile struct {
 
 	HomeVar string // names the provider home in the agent's environment
 	HomeDir string // below the person's home when HomeVar is not set; "": unknown
+	HomeTop string // names the folder that HomeDir is in, in place of the person's home
 
-	Evidence  Evidence // where identity and history are read
-	Asserts   bool     // an id in _meta.sessionId of a load is the provider's own, never an echo
-	Fence     string   // update kind behind the last replayed one; "": 2 s of silence
-	NoFence   bool     // the answer of a load is behind the whole replay
-	Synthetic []Frame  // user turns that stand in one of these are not the user's
-	Summary   string   // a user turn that begins so replaced an earlier part of the history
-	Wrappers  []Frame  // what the agent puts around the user's words in its history, the outermost first
+	Evidence   Evidence // where identity and history are read
+	Asserts    bool     // an id in _meta.sessionId of a load is the provider's own, never an echo
+	Fence      string   // update kind behind the last replayed one; "": 2 s of silence
+	NoFence    bool     // the answer of a load is behind the whole replay
+	past.Forms          // how the history shows the words of the person, and the agent's own
 	// CompletedMark is a member of _meta that is true in a replayed update when the turn it belongs to came to its normal end; "":
 	// the replay says nothing of ends.
 	CompletedMark string
+	TurnEnd       TurnEnd      // the same, told by a notification of its own
+	WholeTurns    bool         // every replayed piece of a user message is a message
+	Trims         bool         // its history has answers without the blanks around them: none can be taken over as it was
+	Unsaid        []past.Frame // messages of a replay that stand in one of these are not the model's
 	// Rewritten is in an answer that a client is shown in other words than the history holds; only a replay has the words that were
 	// shown. "": none.
 	Rewritten string
 
 	Missing []Shape // errors of a load that mean: no such conversation
-	Busy    []Shape // errors of a load that mean: open in another process
+	// Unlisted says that those mean so only if the agent's own list does not name the conversation, in whatever folder, or its files
+	// hold nothing of it, where they are known.
+	Unlisted bool
+	Busy     []Shape // errors of a load that mean: open in another process
+	// Files is how the files of a conversation are named below the home: a glob with {minute}, in which the file was made, and {id8}.
+	Files       string
+	MinuteLoses bool // a load in the minute of one of them loses the conversation
+	// Twins says that the files are as Gemini's are: a load makes one for whose sake all are deleted.
+	Twins bool
 	// BusyWait is how long a load waits for the other process, saying so; 0: it is busy at once.
 	BusyWait time.Duration
 
@@ -46,8 +60,10 @@ type Profile struct {
 
 	NoticeWithoutID bool     // a message chunk without messageId is the adapter's, not the model's
 	Harmless        []string // notices that begin so are no failure of the turn
-	ErrorText       []string // a message that begins so, followed by an error answer, is that error's text
 	CostIsTotal     bool     // a reported cost is the sum of the process so far
+	UsageIsTotal    bool     // so are the figures of a result
+	OwnWords        []string // a message that begins so may be the agent's own word, not the model's
+	Noise           []string // a message that begins so is the agent's word, not the model's
 	CompactTitle    string   // title of the tool call that stands for a shortening of the history
 	CompactNotice   string   // a notice that begins so says the same
 
@@ -124,6 +140,9 @@ func (p Profile) Home(env []string) string {
 		}
 	}
 	home := getenv(env, "HOME")
+	if p.HomeTop != "" && getenv(env, p.HomeTop) != "" {
+		home = getenv(env, p.HomeTop)
+	}
 	if p.HomeDir == "" || home == "" {
 		return ""
 	}
@@ -142,59 +161,6 @@ func (p Profile) eofWait() time.Duration {
 		return p.EOFWait
 	}
 	return DefaultEOFWait
-}
-
-// Frame is what stands before and behind something. An empty Close says that only the beginning counts.
-type Frame struct{ Open, Close string }
-
-// inside is what stands in the frame, if text is that and nothing else.
-func (f Frame) inside(text string) (string, bool) {
-	inner, ok := strings.CutPrefix(text, f.Open)
-	if !ok || f.Close == "" {
-		return inner, ok
-	}
-	return strings.CutSuffix(inner, f.Close)
-}
-
-// synthetic says whether a user turn of the history is not the user's own. One in which the frame is closed and something follows is.
-func (p Profile) synthetic(text string) bool {
-	text = strings.TrimSpace(text)
-	for _, f := range p.Synthetic {
-		if inner, ok := f.inside(text); ok && (f.Close == "" || !strings.Contains(inner, f.Close)) {
-			return true
-		}
-	}
-	return false
-}
-
-// summary says whether a user turn of the history stands for an earlier part of it.
-func (p Profile) summary(text string) bool {
-	return p.Summary != "" && strings.HasPrefix(strings.TrimSpace(text), p.Summary)
-}
-
-// unwrap removes what the agent puts around a user's words in its history.
-func (p Profile) unwrap(text string) string {
-	for _, w := range p.Wrappers {
-		if inner, ok := w.inside(strings.TrimSpace(text)); ok {
-			text = inner
-		}
-	}
-	return text
-}
-
-// recognises says whether the history shows these words as a turn of the user's: not if they look like one of the agent's own, and
-// not if they begin as a command does, which an adapter or agent may obey without keeping it.
-func (p Profile) recognises(words string) bool {
-	return !strings.HasPrefix(strings.TrimSpace(words), "/") && !p.synthetic(words) && !p.summary(words)
-}
-
-func beginsAny(text string, prefixes []string) bool {
-	for _, p := range prefixes {
-		if strings.HasPrefix(text, p) {
-			return true
-		}
-	}
-	return false
 }
 
 // getenv finds the last value of a name in KEY=value pairs, as a started process does.

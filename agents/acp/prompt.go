@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"xmd/agents/link"
 	"xmd/agents/wire"
 	"xmd/runtime"
 )
@@ -22,11 +23,11 @@ type promptParams struct {
 // Prompt sends one turn; see runtime.Connection.
 func (c *conn) Prompt(ctx context.Context, req runtime.Turn) (runtime.TurnResult, error) {
 	if ctx.Err() != nil {
-		return runtime.TurnResult{}, c.cancelled(ctx)
+		return runtime.TurnResult{}, c.Cancelled(ctx)
 	}
 	t, err := c.begin(req)
 	if err != nil {
-		return runtime.TurnResult{}, c.retry(c.fail(runtime.KindFailed, "%s is not running any more, nothing was sent: %w", c.info.Shown, c.reason(err)))
+		return runtime.TurnResult{}, c.FailRetryable(runtime.KindFailed, "%s is not running any more, nothing was sent: %w", c.Info.Shown, c.Reason(err))
 	}
 	defer c.finish(t)
 	select {
@@ -45,10 +46,10 @@ func (c *conn) Prompt(ctx context.Context, req runtime.Turn) (runtime.TurnResult
 
 // begin makes the turn known to the reader and sends the words.
 func (c *conn) begin(req runtime.Turn) (*turn, error) {
-	t := &turn{p: c.p, sink: req.Sink, ask: req.Ask, spent: c.spent, cost: c.spent, foreign: make(chan struct{})}
+	t := &turn{p: c.p, sink: req.Sink, ask: req.Ask, spent: c.spent, cost: c.spent, total: c.total, foreign: make(chan struct{})}
 	c.mu.Lock()
 	defer c.mu.Unlock() // the reader must not see the first update before it knows of the turn
-	call, err := c.wire.Start("session/prompt", promptParams{c.id, []textBlock{{"text", req.Words}}})
+	call, err := c.Wire.Start("session/prompt", promptParams{c.id, []textBlock{{"text", req.Words}}})
 	if err != nil {
 		return nil, err
 	}
@@ -64,19 +65,19 @@ func (c *conn) finish(t *turn) {
 		c.turn = nil
 	}
 	c.mu.Unlock()
-	t.questions.end()
+	t.questions.End()
 	t.mu.Lock()
-	c.spent = t.cost
+	c.spent, c.total = t.cost, t.total
 	t.mu.Unlock()
 }
 
 // cancel ends a turn by protocol: first every question is answered, because an agent that waits for one may never end.
 func (c *conn) cancel(t *turn) {
-	t.questions.cancel()
+	t.questions.Cancel()
 	c.mu.Lock()
 	id := c.id
 	c.mu.Unlock()
-	_ = c.wire.Notify("session/cancel", struct { // a connection that has ended settles the call itself
+	_ = c.Wire.Notify("session/cancel", struct { // a connection that has ended settles the call itself
 		SessionID string `json:"sessionId"`
 	}{id})
 }
@@ -96,7 +97,7 @@ func settles(call *wire.Pending, limit time.Duration) bool {
 func (c *conn) outcome(t *turn) (runtime.TurnResult, error) {
 	result, err := t.call.Wait(context.Background())
 	if err == nil {
-		t.questions.end()
+		t.questions.End()
 		return t.ended(result), nil
 	}
 	var answered *wire.Error
@@ -107,11 +108,11 @@ func (c *conn) outcome(t *turn) (runtime.TurnResult, error) {
 			t.mu.Unlock()
 			return runtime.TurnResult{}, e
 		}
-		return t.failed(words(answered)), nil
+		return t.failed(link.Words(answered)), nil
 	}
 	var long *wire.OverlongError
 	if errors.As(err, &long) {
 		return t.failed(long.Error()), nil
 	}
-	return runtime.TurnResult{}, c.died(err)
+	return runtime.TurnResult{}, c.Died(err)
 }

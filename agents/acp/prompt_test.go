@@ -221,8 +221,8 @@ func TestPermissions(t *testing.T) {
 		"allowed":              {nil, always(true), "permission: allow_once", 0, ""},
 		"always stands first":  {[]string{"permission-always-first"}, always(true), "permission: allow_once", 0, ""},
 		"refused":              {nil, always(false), "permission: reject_once", 1, ""},
-		"nobody":               {nil, nil, "permission: reject_once", 1, reasonNobody},
-		"only always, allowed": {[]string{"permission-always-only"}, always(true), "", 1, reasonNoOption}, // answered as cancelled: it ends the turn
+		"nobody":               {nil, nil, "permission: reject_once", 1, "nobody to ask"},
+		"only always, allowed": {[]string{"permission-always-only"}, always(true), "", 1, "no matching option"}, // answered as cancelled: it ends the turn
 		"only always, refused": {[]string{"permission-always-only"}, always(false), "", 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,9 +128,9 @@ func (c *conn) choose(ctx context.Context, s *setting, value string) error {
 	}
 	switch {
 	case s.method == "":
-		return c.fail(runtime.KindUnsupported, "%s does not let its %s be chosen; leave %s out of <Agent>", c.info.Shown, s.name, s.name)
+		return c.Fail(runtime.KindUnsupported, "%s does not let its %s be chosen; leave %s out of <Agent>", c.Info.Shown, s.name, s.name)
 	case len(s.offered) > 0 && !slices.Contains(s.offered, to) && value != "":
-		return c.fail(runtime.KindFailed, "%s offers no %s %q; it offers %s", c.info.Shown, s.name, to, strings.Join(s.offered, ", "))
+		return c.Fail(runtime.KindFailed, "%s offers no %s %q; it offers %s", c.Info.Shown, s.name, to, strings.Join(s.offered, ", "))
 	}
 	if err := c.change(ctx, s, to); err != nil {
 		return err
@@ -162,18 +162,18 @@ func (c *conn) change(ctx context.Context, s *setting, to string) error {
 	}
 	limited, stop := context.WithTimeout(ctx, settingsLimit)
 	defer stop()
-	result, err := c.wire.Call(limited, s.method, p)
+	result, err := c.Wire.Call(limited, s.method, p)
 	switch {
 	case err == nil:
 		c.offersChanged(result)
 		return nil
 	case ctx.Err() != nil:
-		return c.cancelled(ctx)
+		return c.Cancelled(ctx)
 	}
 	if e := c.signIn(err); e != nil {
 		return e
 	}
-	return c.fail(runtime.KindFailed, "%s did not take the %s %q: %w", c.info.Shown, s.name, to, c.reason(err))
+	return c.Fail(runtime.KindFailed, "%s did not take the %s %q: %w", c.Info.Shown, s.name, to, c.Reason(err))
 }
 
 // offersChanged takes over what may be chosen after a change: another model has other efforts.

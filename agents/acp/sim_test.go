@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"xmd/agents/link"
 	"xmd/agents/sim"
 	"xmd/runtime"
 )
@@ -100,7 +101,7 @@ func (w *world) launch(p Profile, faults ...string) (*conn, error) {
 		in.Close()
 	}()
 	info := runtime.AgentInfo{Name: "sim", Shown: "Sim", Command: []string{"xmd", "sim"}, ConfirmList: true}
-	c := &conn{p: &p, info: info, root: w.root, proc: proc}
+	c := &conn{Link: link.Link{Info: info, Proc: proc}, p: &p, root: w.root}
 	connect(c, stdout, stdin, nil)
 	w.t.Cleanup(func() { c.Close(context.Background()) })
 	return c, c.initialize(w.t.Context(), "test", true)

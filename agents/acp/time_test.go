@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"xmd/agents/link"
 	"xmd/runtime"
 )
 
@@ -28,7 +29,8 @@ func newPeer(t *testing.T, p Profile) *peer {
 	stdout, out := io.Pipe()
 	done := make(chan struct{})
 	close(done)
-	c := &conn{p: &p, info: runtime.AgentInfo{Name: "x", Shown: "X", ConfirmList: true}, root: "/r", proc: nothingRuns{done}, shakes: handshake{load: true}}
+	info := runtime.AgentInfo{Name: "x", Shown: "X", ConfirmList: true}
+	c := &conn{Link: link.Link{Info: info, Proc: nothingRuns{done}}, p: &p, root: "/r", shakes: handshake{load: true}}
 	connect(c, stdout, stdin, nil)
 	return &peer{t: t, c: c, in: bufio.NewReader(in), out: out}
 }
@@ -66,7 +68,7 @@ func (p *peer) update(update string) {
 
 func (p *peer) end() {
 	p.out.Close()
-	p.c.wire.Close()
+	p.c.Wire.Close()
 }
 
 const userChunk = `{"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"hello"}}`

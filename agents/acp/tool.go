@@ -24,6 +24,7 @@ type tool struct {
 	texts       string           // its newest content while it ran
 	places      []string         // the paths it named beside its input
 	compaction  bool
+	told        bool // an update of it was shown
 }
 
 var toolMembers = []string{"toolCallId", "title", "kind", "status", "content", "rawInput", "rawOutput", "locations", "_meta"}
@@ -53,6 +54,10 @@ func (t *turn) action(u *update) {
 	}
 	known := t.tool(id)
 	before := known.call
+	if !known.told {
+		before = runtime.ToolCall{ID: id} // a question may have told of it, but nobody was shown that
+	}
+	known.told = true
 	t.merge(known, &m)
 	if known.compaction {
 		t.compactionCall(before, known)
@@ -201,8 +206,14 @@ func diffsOf(content []byte) []runtime.Diff {
 			Path    string  `json:"path"`
 			OldText *string `json:"oldText"`
 			NewText string  `json:"newText"`
+			Meta    struct {
+				Kind string `json:"kind"`
+			} `json:"_meta"`
 		}
 		if json.Unmarshal(item, &d) == nil {
+			if d.Meta.Kind == "add" {
+				d.OldText = nil // Gemini says so and gives an empty text
+			}
 			diffs = append(diffs, runtime.Diff{Path: d.Path, Old: d.OldText, New: d.NewText})
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"xmd/agents/asking"
+	"xmd/agents/past"
 	"xmd/agents/wire"
 	"xmd/runtime"
 )
@@ -21,16 +23,19 @@ type turn struct {
 	mu          sync.Mutex
 	tools       map[string]*tool
 	held        string   // a message that is an error's text if an error follows
+	heldOwn     bool     // what is held is the agent's own word unless the model's answer goes on after it
+	calls       int      // how often the model was asked, where the agent says so
 	notices     []string // since the last content, without the harmless ones
 	systemError bool
 	usage       runtime.Usage
-	spent       float64 // what the process had cost before this turn, where its figures are sums
-	cost        float64 // the newest figure as it came
+	spent       float64       // what the process had cost before this turn, where its figures are sums
+	cost        float64       // the newest figure as it came
+	total       runtime.Usage // the newest figures of a result, where they are sums
 	refused     int
 	sessionID   string        // as the provider states it
 	foreign     chan struct{} // closed when that is not ours
 
-	questions questions
+	questions asking.Queue
 }
 
 // emit hands one update to the caller. The turn is locked.
@@ -53,7 +58,7 @@ func (t *turn) notice(text string) {
 		t.emit(runtime.Update{Kind: runtime.UpdateCompaction})
 		return
 	}
-	if !beginsAny(text, t.p.Harmless) {
+	if !past.BeginsAny(text, t.p.Harmless) {
 		t.notices = append(t.notices, strings.TrimSpace(text))
 	}
 	t.emit(runtime.Update{Kind: runtime.UpdateNotice, Text: text})
@@ -61,7 +66,7 @@ func (t *turn) notice(text string) {
 
 // mayBeError says whether a message is held until the turn shows whether it is an error's text.
 func (t *turn) mayBeError(text string) bool {
-	return beginsAny(text, t.p.ErrorText)
+	return past.BeginsAny(text, t.p.ErrorText)
 }
 
 // release lets a held message pass as one.
@@ -70,7 +75,7 @@ func (t *turn) release() {
 		return
 	}
 	text := t.held
-	t.held = ""
+	t.held, t.heldOwn = "", false
 	t.emit(runtime.Update{Kind: runtime.UpdateMessage, Accepts: true, Text: text})
 }
 
@@ -87,10 +92,12 @@ func (t *turn) reportCost(amount float64, currency string) {
 func (t *turn) ended(result json.RawMessage) runtime.TurnResult {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	u := t.meter(resultUsage(result))
+	t.judgeOwn(u)
 	t.release()
 	res := t.result()
 	res.Stop, _ = wire.String(wire.Field(result, "stopReason"))
-	if u := resultUsage(result); u != nil {
+	if u != nil {
 		u.Cost, u.Currency = t.usage.Cost, t.usage.Currency
 		res.Usage = u
 	}
@@ -125,7 +132,7 @@ func (t *turn) errorText() string {
 	text := strings.TrimSpace(t.held)
 	if text != "" {
 		t.emit(runtime.Update{Kind: runtime.UpdateNotice, Accepts: true, Text: t.held})
-		t.held = ""
+		t.held, t.heldOwn = "", false
 	}
 	return text
 }

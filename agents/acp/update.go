@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/json"
 
+	"xmd/agents/past"
 	"xmd/agents/wire"
 	"xmd/runtime"
 )
@@ -88,6 +89,9 @@ func (t *turn) message(u *update) {
 		t.emit(runtime.Update{})
 	case u.messageID == nil && t.p.NoticeWithoutID:
 		t.notice(text)
+	case past.BeginsAny(text, t.p.Noise):
+		t.emit(runtime.Update{Kind: runtime.UpdateNotice, Text: text})
+	case t.ownWord(text):
 	case t.mayBeError(text):
 		t.release()
 		t.held = text
@@ -139,6 +143,7 @@ func todo(raw []byte) []runtime.TodoItem {
 // usageUpdate takes the figures that come during a turn. How full the model's window is says nothing about what was
 // used, so only the cost counts.
 func (t *turn) usageUpdate(u *update) {
+	t.modelCall()
 	var m struct {
 		Cost *struct {
 			Amount   *float64 `json:"amount"`
@@ -163,6 +168,12 @@ func resultUsage(result []byte) *runtime.Usage {
 		Total  *int64 `json:"totalTokens"`
 	}
 	raw := wire.Field(result, "usage")
+	if raw == nil {
+		raw = wire.Path(result, "_meta", "usage")
+	}
+	if raw == nil {
+		return quotaUsage(result)
+	}
 	if raw == nil || json.Unmarshal(raw, &m) != nil {
 		return nil
 	}
@@ -170,4 +181,17 @@ func resultUsage(result []byte) *runtime.Usage {
 		return nil
 	}
 	return &runtime.Usage{InputTokens: m.Input, OutputTokens: m.Output, CachedTokens: m.Cached, TotalTokens: m.Total}
+}
+
+// quotaUsage reads the figures where Gemini has them; nil when it has none.
+func quotaUsage(result []byte) *runtime.Usage {
+	var m struct {
+		Input  *int64 `json:"input_tokens"`
+		Output *int64 `json:"output_tokens"`
+	}
+	raw := wire.Path(result, "_meta", "quota", "token_count")
+	if raw == nil || json.Unmarshal(raw, &m) != nil || m.Input == nil && m.Output == nil {
+		return nil
+	}
+	return &runtime.Usage{InputTokens: m.Input, OutputTokens: m.Output}
 }

@@ -86,6 +86,9 @@ func (p Program) fill(ctx context.Context, dir string) error {
 	return os.WriteFile(filepath.Join(dir, doneMarker), []byte(key+"\n"), 0o644)
 }
 
+// ScriptHome is the folder inside an install that stands for the home of the program's install script.
+const ScriptHome = "home"
+
 func (p Program) npmCI(ctx context.Context, dir string) error {
 	args := []string{"ci", "--no-audit", "--no-fund", "--loglevel=error"}
 	if p.OmitOptional {
@@ -93,6 +96,9 @@ func (p Program) npmCI(ctx context.Context, dir string) error {
 	}
 	cmd := exec.CommandContext(ctx, "npm", args...)
 	cmd.Dir = dir
+	if p.Home != "" {
+		cmd.Env = append(os.Environ(), p.Home+"="+filepath.Join(dir, ScriptHome))
+	}
 	cmd.WaitDelay = 5 * time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -76,7 +76,7 @@ func (p *place) start(t testing.TB, locks ...*os.File) *line {
 }
 
 func (l *line) trace(direction string, frame []byte) {
-	if direction == "out" && bytes.Contains(frame, []byte(`"session/prompt"`)) {
+	if direction == "out" && (bytes.Contains(frame, []byte(`"session/prompt"`)) || bytes.Contains(frame, []byte(`"turn/start"`))) {
 		select {
 		case l.prompted <- struct{}{}:
 		default:

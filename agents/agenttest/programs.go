@@ -32,6 +32,9 @@ type Program struct {
 	// OmitOptional leaves out optional dependencies: an adapter's own bundled
 	// agent, which is never wanted here.
 	OmitOptional bool
+	// Home names the folder that its install script writes into in the environment, which is otherwise the person's. It gets one
+	// inside the install: see ScriptHome.
+	Home string
 	// NeedsNode22 says that the command is a script for Node 22 or newer.
 	NeedsNode22 bool
 }
@@ -47,6 +50,14 @@ func Programs() []Program {
 		{Name: "claude-agent-acp", Version: "0.101.0", Bin: "node_modules/.bin/claude-agent-acp", OmitOptional: true, NeedsNode22: true},
 		{Name: "claude-2.1.210", Version: "2.1.210", Bin: "node_modules/.bin/claude"},
 		{Name: "claude-2.1.332", Version: "2.1.332", Bin: "node_modules/.bin/claude"},
+		{Name: "copilot-1.0.89", Version: "1.0.89", Bin: "node_modules/.bin/copilot"},
+		{Name: "copilot-1.0.102", Version: "1.0.102", Bin: "node_modules/.bin/copilot"},
+		{Name: "grok-1.0.5", Version: "1.0.5", Bin: "node_modules/.bin/grok", Home: "GROK_HOME"},
+		{Name: "grok-1.0.41", Version: "1.0.41", Bin: "node_modules/.bin/grok", Home: "GROK_HOME"},
+		{Name: "gemini-0.58.0", Version: "0.58.0", Bin: "node_modules/.bin/gemini"},
+		{Name: "gemini-0.61.0", Version: "0.61.0", Bin: "node_modules/.bin/gemini"},
+		{Name: "opencode-1.18.20", Version: "1.18.20", Bin: "node_modules/.bin/opencode"},
+		{Name: "opencode-1.18.33", Version: "1.18.33", Bin: "node_modules/.bin/opencode"},
 		{Name: "acpx", Version: "0.19.1", Bin: "node_modules/.bin/acpx", NeedsNode22: true},
 	}
 }

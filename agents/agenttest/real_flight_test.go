@@ -50,6 +50,7 @@ func TestRealAcceptance(t *testing.T) {
 }
 
 func acceptance(t *testing.T, target Target) {
+	looked(t, target)
 	p := newPlace(t, target)
 	l := p.start(t)
 	id := l.open("").ID

@@ -35,6 +35,8 @@ func TestRealSettings(t *testing.T) {
 	}{
 		{"Codex", overCodex, "0.153.2", Codex, runtime.Settings{Model: "gpt-5.6-terra", Effort: "high", Mode: "workspace-write"}, "gpt-5.6-terra", "gpt-5.6-sol"},
 		{"Codex", overCodex, "0.171.0", Codex, runtime.Settings{Model: "gpt-6.2-sol", Effort: "high", Mode: "workspace-write"}, "gpt-6.2-sol", "gpt-6.2-astra"},
+		{"Codex", overServer, "0.153.2", CodexServer, runtime.Settings{Model: "gpt-5.6-terra", Effort: "high", Mode: "workspace-write"}, "gpt-5.6-terra", "gpt-5.6-sol"},
+		{"Codex", overServer, "0.171.0", CodexServer, runtime.Settings{Model: "gpt-6.2-sol", Effort: "high", Mode: "workspace-write"}, "gpt-6.2-sol", "gpt-6.2-astra"},
 		{"Claude", overClaude, "2.1.210", Claude, runtime.Settings{Model: "haiku", Mode: "acceptEdits"}, "haiku", "opus"},
 		{"Claude", overClaude, "2.1.332", Claude, runtime.Settings{Model: "haiku", Mode: "acceptEdits"}, "haiku", "opus"},
 	} {

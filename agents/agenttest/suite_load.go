@@ -139,6 +139,10 @@ func swapped(t *testing.T, target Target) {
 		if err != nil || o.Listed != runtime.ListNames {
 			t.Errorf("opened %+v, %v; want one that the list names", o, err)
 		}
+	case SwapOmitted:
+		if err != nil || o.Asserted != "" || o.Listed != runtime.ListOmits {
+			t.Errorf("opened %+v, %v; want one that the list does not name", o, err)
+		}
 	default:
 		if err == nil && (o.Asserted == "" || o.Asserted == id) {
 			t.Errorf("opened %+v; want a failure or the other id asserted", o)

@@ -10,6 +10,8 @@ import (
 type Target struct {
 	// Name tells targets apart in test names and in the evidence, for example "codex 0.162.1 over acp".
 	Name string
+	// Version is what the handshake must name; "": it is not looked at.
+	Version string
 	// At says how the agent is reached in a place. It is called once for each process that the suite starts, so it must
 	// be ready to find what an earlier process left in the place.
 	At func(t testing.TB, p Place) Reach
@@ -45,6 +47,7 @@ type Script struct {
 	Thought  string // which is this
 	Steps    string // is answered by several messages with a tool between them
 	Tool     string // uses a tool that asks nothing
+	ToolAsks bool   // but this agent asks for everything that it tells of
 	ToolSays string // is in its output, or in the answer; "": not looked at
 
 	// Permit uses a tool that asks first and, if it may, makes the file.
@@ -85,6 +88,8 @@ type Store struct {
 	// Ended stands in the file once for each turn that came to its normal end, and Ends says that a load tells of it too.
 	Ended string
 	Ends  bool
+	// Trims says that the history has answers without the blanks around them, so that none can be taken over.
+	Trims bool
 	// Late says that the file may get the words of a prompt a moment after they count as accepted.
 	Late bool
 }
@@ -97,4 +102,6 @@ const (
 	SwapRefused Swapped = iota
 	// SwapListed: the store goes by the name alone; Open succeeds and the list names the id. Claude's is of this kind.
 	SwapListed
+	// SwapOmitted: the load succeeds, and the list names only the other id. Grok's is of this kind.
+	SwapOmitted
 )

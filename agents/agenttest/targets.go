@@ -22,7 +22,7 @@ func Codex(version string) Target {
 	return Target{
 		Name:   "codex " + version,
 		Model:  startModel,
-		At:     realAgent("codex", version, CodexEnv),
+		At:     codexOver("acp", version, nil),
 		Script: codexScript(),
 		Store: Store{
 			Locks:   true,
@@ -193,8 +193,20 @@ func targetNamed(name string) (Target, error) {
 	switch kind {
 	case "codex":
 		return Codex(rest), nil
+	case "codex-app-server":
+		return CodexServer(rest), nil
+	case "codex-launcher":
+		return CodexLauncher(rest), nil
 	case "claude":
 		return Claude(rest), nil
+	case "copilot":
+		return Copilot(rest), nil
+	case "grok":
+		return Grok(rest), nil
+	case "gemini":
+		return Gemini(rest), nil
+	case "opencode":
+		return OpenCode(rest), nil
 	case "sim":
 		return Sim(strings.Fields(rest)...), nil
 	}

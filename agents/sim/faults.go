@@ -69,6 +69,7 @@ var faultTable = []fault{
 	{"keeps-ends", noValue, nil, "the load marks the last update of each turn that came to its normal end with _meta.completed"},
 	{"amnesia", noValue, nil, "the load replays everything and remembers nothing"},
 	{"cwd-bound", noValue, nil, "a load from another directory finds nothing"},
+	{"minute-loses", noValue, nil, "a load in the UTC minute in which the session was made loses it; the minute is in the name of a file beside it"},
 	{"replay-after-answer", count, nil, "only the first replayed update comes before the load's answer, the rest after it, N milliseconds later (default 0)"},
 	{"no-commands", noValue, nil, "available_commands_update is never sent"},
 	// Locks and lists.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -130,6 +132,33 @@ var sessionFaults = map[string]func(*testing.T){
 		c.initialize()
 		if e := c.fails("session/load", cwd(object{"sessionId": id}), -32603); !strings.Contains(fmt.Sprint(e.Data), "no space") {
 			t.Errorf("%v", e)
+		}
+	},
+	"minute-loses": func(t *testing.T) {
+		home := t.TempDir()
+		c := start(t, home, "minute-loses")
+		c.initialize()
+		id := c.session()
+		c.prompt(id, "My codeword is ZEBRA.")
+		c.close()
+		kept := store{filepath.Join(home, "sessions")}
+		old := kept.minuteFile(id, time.Now().Add(-time.Hour))
+		minutes, _ := filepath.Glob(filepath.Join(home, "sessions", "session-*-"+id[:8]))
+		if len(minutes) != 1 {
+			t.Fatalf("files %q", minutes)
+		}
+		for _, c := range []struct{ from, to string }{{minutes[0], old}, {old, kept.minuteFile(id, time.Now())}} {
+			if err := os.Rename(c.from, c.to); err != nil {
+				t.Fatal(err)
+			}
+			agent := start(t, home, "minute-loses")
+			agent.initialize()
+			if c.to == old {
+				agent.must("session/load", cwd(object{"sessionId": id}))
+			} else {
+				agent.fails("session/load", cwd(object{"sessionId": id}), -32002)
+			}
+			agent.close()
 		}
 	},
 	"load-missing": func(t *testing.T) {

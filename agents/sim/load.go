@@ -46,6 +46,9 @@ func (a *agent) loadSession(r request, id string) (*session, []item, *rpcError) 
 		return nil, nil, failure
 	}
 	items, err := a.store.read(id)
+	if err == nil && a.faults.on("minute-loses") && a.store.loseMinute(id) {
+		err = errNoSession
+	}
 	switch {
 	case errors.Is(err, errNoSession) && a.faults.on("load-unknown"):
 		items = []item{{Type: "session", ID: id, Cwd: cwd}}

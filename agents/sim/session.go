@@ -45,6 +45,9 @@ func (s *session) found() error {
 		return nil
 	}
 	err := s.agent.store.append(s.id, item{Type: "session", Version: 1, ID: s.id, Cwd: s.cwd, Created: now()})
+	if err == nil && s.agent.faults.on("minute-loses") {
+		err = s.agent.store.noteMinute(s.id)
+	}
 	s.durable = err == nil
 	return err
 }

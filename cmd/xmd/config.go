@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -95,8 +96,8 @@ func configError(path string, err error) error {
 // check refuses what cannot be meant.
 func (c config) check(path string) error {
 	for name, a := range c.Agents {
-		if a.Transport != "" && a.Transport != "acp" {
-			return runtime.Errorf(runtime.KindUsage, "%s: [agents.%s] transport %q is not built yet; only \"acp\" is", path, name, a.Transport)
+		if known := agents.Transports(name); a.Transport != "" && !slices.Contains(known, a.Transport) {
+			return runtime.Errorf(runtime.KindUsage, "%s: [agents.%s] there is no transport %q for this agent; write \"%s\"", path, name, a.Transport, strings.Join(known, `" or "`))
 		}
 	}
 	return nil

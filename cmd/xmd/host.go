@@ -139,7 +139,10 @@ func (h *host) checkDefault() error {
 
 // nativeProgram is the file whose digest tells builds of an agent apart; "" when there is none that would.
 func nativeProgram(agent, command string) string {
-	find := map[string]func(string) (string, bool){"codex": compat.NativeCodex, "claude": compat.NativeClaude}[agent]
+	find := map[string]func(string) (string, bool){
+		"codex": compat.NativeCodex, "claude": compat.NativeClaude, "copilot": compat.NativeCopilot, "grok": compat.NativeGrok,
+		"gemini": compat.NativeGemini, "opencode": compat.NativeOpenCode,
+	}[agent]
 	if find == nil {
 		return command // the configuration's executable: the person says which file it is
 	}

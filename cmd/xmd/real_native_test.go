@@ -22,8 +22,8 @@ import (
 
 // atTerminal are the agents with an interface that xmd opens, in a home where they have nothing to ask before they show a conversation.
 var atTerminal = []realAgent{
-	{"codex", "Codex", "codex resume, then codex-acp 2.6.0", []string{"0.153.2", "0.171.0"}, trusting, "codex"},
-	{"claude", "Claude", "claude --resume, then claude-agent-acp 0.101.0", []string{"2.1.210", "2.1.332"}, welcomed, "claude"},
+	{"codex", "Codex", "codex resume", []string{"0.153.2", "0.171.0"}, trusting, "codex"},
+	{"claude", "Claude", "claude --resume, --session-id", []string{"2.1.210", "2.1.332"}, welcomed, "claude"},
 }
 
 // leaves is how an agent's interface is left.

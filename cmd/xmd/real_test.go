@@ -32,8 +32,18 @@ type realAgent struct {
 }
 
 var realAgents = []realAgent{
-	{"codex", "Codex", "codex-acp 2.6.0", []string{"0.153.2", "0.162.1", "0.171.0"}, agenttest.CodexEnv, "codex"},
+	{"codex", "Codex", "app-server", []string{"0.153.2", "0.162.1", "0.171.0"}, agenttest.CodexEnv, "codex"},
+	{"codex", "Codex", "codex-acp 2.6.0", []string{"0.153.2", "0.171.0"}, codexOverACP, "codex"},
 	{"claude", "Claude", "claude-agent-acp 0.101.0", []string{"2.1.210", "2.1.332"}, agenttest.ClaudeEnv, "claude"},
+}
+
+// codexOverACP is Codex in a project that wants it reached over its adapter.
+func codexOverACP(p agenttest.Place, version string) ([]string, error) {
+	env, err := agenttest.CodexEnv(p, version)
+	if err != nil {
+		return nil, err
+	}
+	return env, os.WriteFile(filepath.Join(p.Root, "xmd.toml"), []byte("[agents.codex]\ntransport = \"acp\"\n"), 0o644)
 }
 
 // person is somebody with a home, a project and an installed agent, whose model is scripted.
@@ -149,7 +159,7 @@ func forRealAgents(t *testing.T, shown string, fn func(t *testing.T, p *person))
 
 func runRealAgents(t *testing.T, agents []realAgent, shown string, fn func(t *testing.T, p *person)) {
 	for _, a := range agents {
-		t.Run(a.name, func(t *testing.T) {
+		t.Run(a.name+" over "+a.over, func(t *testing.T) {
 			agenttest.Record(t, agenttest.Evidence{Agent: a.shown, Versions: strings.Join(a.versions, " → "), Over: a.over, Shown: shown})
 			fn(t, newPerson(t, a))
 		})
@@ -158,33 +168,37 @@ func runRealAgents(t *testing.T, agents []realAgent, shown string, fn func(t *te
 
 // The main promise: the same document in a new process after an upgrade, one warning, the same conversation.
 func TestRealContinueAcrossUpgrade(t *testing.T) {
+	forRealAgents(t, continuesShown, continuesAcrossUpgrade)
+}
+
+const continuesShown = "xmd run continues across an upgrade, one warning"
+
+func continuesAcrossUpgrade(t *testing.T, p *person) {
 	example, err := filepath.Abs("../../examples/continue.xmd")
 	if err != nil {
 		t.Fatal(err)
 	}
-	forRealAgents(t, "xmd run continues across an upgrade, one warning", func(t *testing.T, p *person) {
-		first := p.xmd("", "run", "--agent", p.a.name, example)
-		if first.code != 0 || first.stderr != "" || !strings.Contains(first.stdout, "OK") {
-			t.Fatalf("first run: %+v", first)
-		}
-		again := p.xmd("", "run", "--agent", p.a.name, example, "--props-message", codewordQuestion)
-		p.want(again, "CODEWORD=PELICAN\n")
-		for _, v := range p.a.versions[1:] {
-			p.version = v
-			p.want(p.xmd("", "run", "--agent", p.a.name, example, "--props-message", codewordQuestion), "CODEWORD=PELICAN\n", p.changed(p.a.versions[0], v))
-		}
-		nd := p.xmd("", "run", "--agent", p.a.name, example, "--props-message", codewordQuestion, "--format", "ndjson")
-		if nd.code != 0 || nd.stderr != p.changed(p.a.versions[0], p.version)+"\n" {
-			t.Fatalf("ndjson: %+v", nd)
-		}
-		checkEvents(t, nd.stdout)
-		if !strings.Contains(nd.stdout, `"type":"warning"`) || !strings.Contains(nd.stdout, "CODEWORD=PELICAN") {
-			t.Errorf("ndjson: %s", nd.stdout)
-		}
-		if id := p.conversations(); len(id) != 1 {
-			t.Errorf("conversations recorded: %v", id)
-		}
-	})
+	first := p.xmd("", "run", "--agent", p.a.name, example)
+	if first.code != 0 || first.stderr != "" || !strings.Contains(first.stdout, "OK") {
+		t.Fatalf("first run: %+v", first)
+	}
+	again := p.xmd("", "run", "--agent", p.a.name, example, "--props-message", codewordQuestion)
+	p.want(again, "CODEWORD=PELICAN\n")
+	for _, v := range p.a.versions[1:] {
+		p.version = v
+		p.want(p.xmd("", "run", "--agent", p.a.name, example, "--props-message", codewordQuestion), "CODEWORD=PELICAN\n", p.changed(p.a.versions[0], v))
+	}
+	nd := p.xmd("", "run", "--agent", p.a.name, example, "--props-message", codewordQuestion, "--format", "ndjson")
+	if nd.code != 0 || nd.stderr != p.changed(p.a.versions[0], p.version)+"\n" {
+		t.Fatalf("ndjson: %+v", nd)
+	}
+	checkEvents(t, nd.stdout)
+	if !strings.Contains(nd.stdout, `"type":"warning"`) || !strings.Contains(nd.stdout, "CODEWORD=PELICAN") {
+		t.Errorf("ndjson: %s", nd.stdout)
+	}
+	if id := p.conversations(); len(id) != 1 {
+		t.Errorf("conversations recorded: %v", id)
+	}
 }
 
 // conversations are the native ids of the person's routes.
@@ -210,28 +224,30 @@ func (p *person) conversations() []string {
 }
 
 // Two sessions warn once each, two prompts of one session once; the REPL shows it too and goes on after a mistake.
-func TestRealWarnings(t *testing.T) {
-	forRealAgents(t, "a warning per session and invocation, in the REPL too", func(t *testing.T, p *person) {
-		set := p.doc(fmt.Sprintf("<Agent name=%q>\n<Prompt session=\"one\" as=\"a\">Please remember: the codeword is HERON. Answer with OK.</Prompt>\n"+
-			"<Prompt session=\"two\" as=\"b\">Please remember: the codeword is STORK. Answer with OK.</Prompt>\n</Agent>\n", p.a.name))
-		p.want(p.xmd("", "run", set), "")
-		from := p.version
-		p.version = p.a.versions[len(p.a.versions)-1]
-		ask := fmt.Sprintf("<Agent name=%q>\n<Prompt session=\"one\">%s</Prompt>\n<Prompt session=\"two\">%s</Prompt>\n<Prompt session=\"one\">%s</Prompt>\n</Agent>\n",
-			p.a.name, codewordQuestion, codewordQuestion, codewordQuestion)
-		warning := p.changed(from, p.version)
-		p.want(p.xmd("", "run", p.doc(ask)), "CODEWORD=HERON\nCODEWORD=STORK\nCODEWORD=HERON\n", warning, warning)
-		entries := "<Session agent=\"codex\" />\n" +
-			fmt.Sprintf("<Prompt agent=%q session=\"one\">\n%s\n</Prompt>\n", p.a.name, codewordQuestion) +
-			fmt.Sprintf("<Prompt agent=%q session=\"one\" text=%q/>\n", p.a.name, codewordQuestion)
-		repl := p.xmd(entries, "repl")
-		if repl.stdout != "CODEWORD=HERON\nCODEWORD=HERON\n" || strings.Count(repl.stderr, warning+"\n") != 1 || !strings.Contains(repl.stderr, "repl[1]:1:10:") {
-			t.Errorf("REPL: %+v", repl)
-		}
-		if repl.code != 2 {
-			t.Errorf("the REPL's exit code is %d, want that of the last failure, 2", repl.code)
-		}
-	})
+func TestRealWarnings(t *testing.T) { forRealAgents(t, warnsOnceShown, warnsOnce) }
+
+const warnsOnceShown = "a warning per session and invocation, in the REPL too"
+
+func warnsOnce(t *testing.T, p *person) {
+	set := p.doc(fmt.Sprintf("<Agent name=%q>\n<Prompt session=\"one\" as=\"a\">Please remember: the codeword is HERON. Answer with OK.</Prompt>\n"+
+		"<Prompt session=\"two\" as=\"b\">Please remember: the codeword is STORK. Answer with OK.</Prompt>\n</Agent>\n", p.a.name))
+	p.want(p.xmd("", "run", set), "")
+	from := p.version
+	p.version = p.a.versions[len(p.a.versions)-1]
+	ask := fmt.Sprintf("<Agent name=%q>\n<Prompt session=\"one\">%s</Prompt>\n<Prompt session=\"two\">%s</Prompt>\n<Prompt session=\"one\">%s</Prompt>\n</Agent>\n",
+		p.a.name, codewordQuestion, codewordQuestion, codewordQuestion)
+	warning := p.changed(from, p.version)
+	p.want(p.xmd("", "run", p.doc(ask)), "CODEWORD=HERON\nCODEWORD=STORK\nCODEWORD=HERON\n", warning, warning)
+	entries := "<Session agent=\"codex\" />\n" +
+		fmt.Sprintf("<Prompt agent=%q session=\"one\">\n%s\n</Prompt>\n", p.a.name, codewordQuestion) +
+		fmt.Sprintf("<Prompt agent=%q session=\"one\" text=%q/>\n", p.a.name, codewordQuestion)
+	repl := p.xmd(entries, "repl")
+	if repl.stdout != "CODEWORD=HERON\nCODEWORD=HERON\n" || strings.Count(repl.stderr, warning+"\n") != 1 || !strings.Contains(repl.stderr, "repl[1]:1:10:") {
+		t.Errorf("REPL: %+v", repl)
+	}
+	if repl.code != 2 {
+		t.Errorf("the REPL's exit code is %d, want that of the last failure, 2", repl.code)
+	}
 }
 
 // A version string nobody has seen is shown as it is, one that is none is said to be unknown; both deliver.
@@ -268,7 +284,11 @@ func (p *person) wrap(version string) {
 			}
 		}
 	}
-	script := fmt.Sprintf("#!/bin/sh\nif [ \"$1\" = --version ]; then echo '%s'; exit 0; fi\nexec '%s' \"$@\"\n", version, real)
+	script := fmt.Sprintf(`#!/bin/sh
+if [ "$1" = --version ]; then echo '%[1]s'; exit 0; fi
+if [ "$1" = app-server ]; then '%[2]s' "$@" | sed -u 's|"userAgent":"xmd/[^ ]*|"userAgent":"xmd/%[1]s|'; exit; fi
+exec '%[2]s' "$@"
+`, version, real)
 	if err := os.WriteFile(filepath.Join(p.bin, p.a.cli), []byte(script), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
@@ -276,10 +296,14 @@ func (p *person) wrap(version string) {
 
 // A session that is only pinned is created by its first prompt; noise of the adapter is in neither stdout nor a capture.
 func TestRealPinnedSessionAndNoise(t *testing.T) {
-	forRealAgents(t, "a pinned session, and no noise in stdout or captures", func(t *testing.T, p *person) {
-		doc := p.doc(fmt.Sprintf("<Agent name=%q><Session name=\"s\"><Prompt text=\"SAY hello\"/></Session>\n<Prompt as=\"a\" text=\"SAY captured\"/>\n[{a}]\n</Agent>\n", p.a.name))
-		p.want(p.xmd("", "run", doc), "hello\n[captured]\n")
-	})
+	forRealAgents(t, pinsWithoutNoiseShown, pinsWithoutNoise)
+}
+
+const pinsWithoutNoiseShown = "a pinned session, and no noise in stdout or captures"
+
+func pinsWithoutNoise(t *testing.T, p *person) {
+	doc := p.doc(fmt.Sprintf("<Agent name=%q><Session name=\"s\"><Prompt text=\"SAY hello\"/></Session>\n<Prompt as=\"a\" text=\"SAY captured\"/>\n[{a}]\n</Agent>\n", p.a.name))
+	p.want(p.xmd("", "run", doc), "hello\n[captured]\n")
 }
 
 // A failure of the model is a failed prompt with the agent's message, however the adapter reports it.
@@ -287,7 +311,7 @@ func TestRealModelFailure(t *testing.T) {
 	forRealAgents(t, "a failed model is a failed prompt", func(t *testing.T, p *person) {
 		doc := p.doc(fmt.Sprintf("<Agent name=%q>\n<Prompt session=\"s\" text=\"HTTP 500\"/>\nafter\n<Prompt session=\"s\" text=\"SAY still usable\"/>\n</Agent>\n", p.a.name))
 		s := p.xmd("", "run", doc)
-		if s.code != 1 || s.stdout != "after\nstill usable\n" || !strings.Contains(s.stderr, "doc.xmd:2:1: "+p.a.shown+": ") || !strings.Contains(s.stderr, "[failed]") {
+		if s.code != 1 || s.stdout != "after\nstill usable\n" || !strings.Contains(s.stderr, "doc.xmd:2:1: "+p.a.shown+": ") || !strings.Contains(s.stderr, "[failed") {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -299,7 +323,7 @@ func TestRealEmptiedRollout(t *testing.T) {
 		t.Skip("real programs run with XMD_REAL=1 only: make real")
 	}
 	// Claude says itself that an emptied conversation does not exist; the conformance suite has that.
-	runRealAgents(t, realAgents[:1], "an emptied conversation is not continued", func(t *testing.T, p *person) {
+	runRealAgents(t, realAgents[:2], "an emptied conversation is not continued", func(t *testing.T, p *person) {
 		p.remember()
 		agenttest.CutRollout(t, p.place, p.conversations()[0])
 		asked := len(p.model.Requests())
@@ -320,41 +344,43 @@ func (p *person) remember() {
 }
 
 // kill -9 of xmd while the agent runs a command: nothing of its tree is left when the session's lock is free.
-func TestRealKill9(t *testing.T) {
-	forRealAgents(t, "kill -9 of xmd in a turn leaves nothing, then recover", func(t *testing.T, p *person) {
-		p.remember()
-		mark := "AGENTTEST_MARK=" + filepath.Base(filepath.Dir(p.place.Home)) + p.a.name
-		p.env = append(p.env, mark)
-		file := filepath.Join(p.place.Root, "made")
-		doc := p.doc(fmt.Sprintf("<Prompt agent=%q session=\"s\">SAY I will run it now.\nASK touch %s && tail -f /dev/null</Prompt>\n", p.a.name, file))
-		cmd := p.command("run", doc, "--approve-all")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
+func TestRealKill9(t *testing.T) { forRealAgents(t, killed9Shown, killed9) }
+
+const killed9Shown = "kill -9 of xmd in a turn leaves nothing, then recover"
+
+func killed9(t *testing.T, p *person) {
+	p.remember()
+	mark := "AGENTTEST_MARK=" + filepath.Base(filepath.Dir(p.place.Home)) + p.a.name
+	p.env = append(p.env, mark)
+	file := filepath.Join(p.place.Root, "made")
+	doc := p.doc(fmt.Sprintf("<Prompt agent=%q session=\"s\">SAY I will run it now.\nASK touch %s && tail -f /dev/null</Prompt>\n", p.a.name, file))
+	cmd := p.command("run", doc, "--approve-all")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(file); err == nil {
+			break
 		}
-		t.Cleanup(func() { _ = cmd.Process.Kill() })
-		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-			if _, err := os.Stat(file); err == nil {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatal("the agent did not run its command")
-			}
+		if time.Now().After(end) {
+			t.Fatal("the agent did not run its command")
 		}
-		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		_ = cmd.Wait()
-		p.lockOutlives(strings.TrimPrefix(mark, "AGENTTEST_MARK="))
-		busy := p.xmd("", "run", p.doc(fmt.Sprintf("<Prompt agent=%q session=\"s\">%s</Prompt>\n", p.a.name, codewordQuestion)))
-		if busy.code != 5 || !strings.Contains(busy.stderr, "[recovery-required]") {
-			t.Fatalf("before recover: %+v", busy)
-		}
-		got := p.xmd("", "sessions", "recover", "s")
-		if got.code != 0 || !strings.Contains(got.stdout, "is in "+p.a.shown+"'s history") {
-			t.Fatalf("recover: %+v", got)
-		}
-		p.want(p.xmd("", "run", "doc.xmd"), "CODEWORD=HERON\n")
-	})
+	}
+	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	p.lockOutlives(strings.TrimPrefix(mark, "AGENTTEST_MARK="))
+	busy := p.xmd("", "run", p.doc(fmt.Sprintf("<Prompt agent=%q session=\"s\">%s</Prompt>\n", p.a.name, codewordQuestion)))
+	if busy.code != 5 || !strings.Contains(busy.stderr, "[recovery-required]") {
+		t.Fatalf("before recover: %+v", busy)
+	}
+	got := p.xmd("", "sessions", "recover", "s")
+	if got.code != 0 || !strings.Contains(got.stdout, "is in "+p.a.shown+"'s history") {
+		t.Fatalf("recover: %+v", got)
+	}
+	p.want(p.xmd("", "run", "doc.xmd"), "CODEWORD=HERON\n")
 }
 
 // lockOutlives takes the session's lock as soon as it is free: by then no process may be left.
@@ -380,20 +406,22 @@ func (p *person) lockOutlives(mark string) {
 
 // A structured reply is judged by xmd on real agents, in a new session and in a resumed one; a wrong answer is asked for again in the
 // same conversation, and what stays wrong is a failure that says what.
-func TestRealStructuredReply(t *testing.T) {
-	forRealAgents(t, "structured replies, new and resumed", func(t *testing.T, p *person) {
-		const schema = `schema={{"type": "object", "properties": {"passed": {"type": "boolean"}}, "required": ["passed"]}}`
-		doc := fmt.Sprintf("<Prompt agent=%q session=\"s\" as=\"v\" %s>\nSAY {\"passed\": true}\n</Prompt>\n[{v.passed}]\n", p.a.name, schema)
-		p.want(p.xmd("", "run", p.doc(doc)), "[true]\n")
-		p.want(p.xmd("", "run", "doc.xmd"), "[true]\n")
-		asked := len(p.model.Requests())
-		bad := fmt.Sprintf("<Prompt agent=%q session=\"s\" as=\"v\" retries={1} %s>\nSAY {\"passed\": \"yes\"}\n</Prompt>\n[{v.passed}]\n", p.a.name, schema)
-		s := p.xmd("", "run", p.doc(bad))
-		if s.code != 1 || s.stdout != "" || !strings.Contains(s.stderr, "does not fit the schema after 2 turns") {
-			t.Errorf("%+v", s)
-		}
-		if n := len(p.model.Requests()) - asked; n != 2 {
-			t.Errorf("%d requests reached the model, want 2", n)
-		}
-	})
+func TestRealStructuredReply(t *testing.T) { forRealAgents(t, repliesInFormShown, repliesInForm) }
+
+const repliesInFormShown = "structured replies, new and resumed"
+
+func repliesInForm(t *testing.T, p *person) {
+	const schema = `schema={{"type": "object", "properties": {"passed": {"type": "boolean"}}, "required": ["passed"]}}`
+	doc := fmt.Sprintf("<Prompt agent=%q session=\"s\" as=\"v\" %s>\nSAY {\"passed\": true}\n</Prompt>\n[{v.passed}]\n", p.a.name, schema)
+	p.want(p.xmd("", "run", p.doc(doc)), "[true]\n")
+	p.want(p.xmd("", "run", "doc.xmd"), "[true]\n")
+	asked := len(p.model.Requests())
+	bad := fmt.Sprintf("<Prompt agent=%q session=\"s\" as=\"v\" retries={1} %s>\nSAY {\"passed\": \"yes\"}\n</Prompt>\n[{v.passed}]\n", p.a.name, schema)
+	s := p.xmd("", "run", p.doc(bad))
+	if s.code != 1 || s.stdout != "" || !strings.Contains(s.stderr, "does not fit the schema after 2 turns") {
+		t.Errorf("%+v", s)
+	}
+	if n := len(p.model.Requests()) - asked; n != 2 {
+		t.Errorf("%d requests reached the model, want 2", n)
+	}
 }

@@ -64,9 +64,9 @@ func listAgents(p *program, c *call) error {
 		if a.Problem != "" {
 			state = "not available: " + a.Problem
 		}
-		_, _ = fmt.Fprintf(p.stdout, "%-10s %-8s %-4s %s\n", a.Name, a.Shown, a.Transport, state)
+		_, _ = fmt.Fprintf(p.stdout, "%-10s %-8s %-10s %s\n", a.Name, a.Shown, a.Transport, state)
 		if a.Unasked != "" {
-			_, _ = fmt.Fprintf(p.stdout, "%24s runs unasked: %s\n", "", a.Unasked)
+			_, _ = fmt.Fprintf(p.stdout, "%30s runs unasked: %s\n", "", a.Unasked)
 		}
 	}
 	return nil

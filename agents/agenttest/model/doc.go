@@ -5,7 +5,8 @@
 //	           ◀──SSE─── dialect ◀────────────────────────────┘
 //
 // A dialect knows one provider's API: the Responses API that Codex speaks, the
-// Messages API that Claude speaks. It parses a request into the common form,
+// Messages API that Claude speaks, the Gemini API, the Chat Completions that the
+// other agents speak. It parses a request into the common form,
 // and streams an answer back. What to answer is decided in one place, from the
 // text of the request alone: the server remembers nothing between requests.
 // That is the point of it. Asked which codeword it was given, it looks in the

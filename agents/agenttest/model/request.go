@@ -2,12 +2,13 @@ package model
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // Request is one request as it reached the model, in the common form.
 type Request struct {
-	// API is the dialect: "responses" or "messages".
+	// API is the dialect: "responses", "messages", "chat" or "gemini".
 	API string
 	// Model is the model's name as asked for.
 	Model string
@@ -24,7 +25,8 @@ type Request struct {
 	// Raw is the request body.
 	Raw []byte
 
-	schema string // name of a structured output that is asked for, if any
+	schema string  // name or text of a structured output that is asked for, if any
+	offers offered // the tools with what their input may have, where the API's dialect keeps that
 }
 
 // Turn is one block of the conversation.
@@ -41,13 +43,44 @@ type Turn struct {
 func (r Request) UserTexts() []string {
 	var out []string
 	for _, t := range r.Turns {
-		if t.Role == "user" {
-			if text := spoken(t.Text); text != "" {
-				out = append(out, text)
-			}
+		if text := r.words(t); text != "" {
+			out = append(out, text)
 		}
 	}
 	return out
+}
+
+// words is what a person said in a turn, or "".
+func (r Request) words(t Turn) string {
+	if t.Role != "user" {
+		return ""
+	}
+	if m := query.FindStringSubmatch(t.Text); m != nil {
+		return spoken(m[1])
+	}
+	if r.queries() {
+		return ""
+	}
+	return spoken(t.Text)
+}
+
+// query is what Grok puts around a person's words, after an interruption with its own words around that. Where it stands, user turns
+// without it are the agent's own.
+var query = regexp.MustCompile(`(?s)\A[^<]*<user_query>\n?(.*)\n?</user_query>[^<>]*\z`)
+
+func (r Request) queries() bool {
+	return slices.ContainsFunc(r.Turns, func(t Turn) bool { return t.Role == "user" && query.MatchString(t.Text) })
+}
+
+// aside says that the agent asks for something of its own with the whole conversation and, it may be, all its tools: Grok's titles and
+// the lines of its dashboard.
+func (r Request) aside() bool {
+	if slices.Contains(r.Tools, "session_title") {
+		return true
+	}
+	n := len(r.Turns) - 1
+	return n >= 0 && r.Turns[n].Role == "user" && (strings.HasPrefix(r.Turns[n].Text, "<system-reminder>Write an ultra-short dashboard line") ||
+		strings.HasPrefix(r.Turns[n].Text, "<system-reminder>Generate a session title"))
 }
 
 // Ask is the newest text a person sent, and results how many tools have
@@ -58,7 +91,7 @@ func (r Request) Ask() (ask string, results int) {
 		case "result":
 			results++
 		case "user":
-			if text := spoken(t.Text); text != "" {
+			if text := r.words(t); text != "" {
 				return text, results
 			}
 		}
@@ -100,7 +133,7 @@ var injected = func() []*regexp.Regexp {
 		"system-reminder", "total_tokens", "environment_context", "turn_aborted",
 		"user_instructions", "INSTRUCTIONS", "skills_instructions", "recommended_plugins",
 		"subagent_notification", "local-command-caveat", "command-name", "command-message",
-		"command-args", "local-command-stdout", "user_query_context",
+		"command-args", "local-command-stdout", "user_query_context", "session_context", "loaded_context",
 	} {
 		out = append(out, regexp.MustCompile(`(?s)<`+tag+`\b[^>]*>.*?</`+tag+`>`))
 	}

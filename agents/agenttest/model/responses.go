@@ -60,6 +60,7 @@ func (responses) parse(body []byte) (Request, error) {
 	for _, raw := range in.Tools {
 		req.Tools = append(req.Tools, toolNames(raw)...)
 	}
+	req.Hidden = req.Hidden || req.aside()
 	return req, nil
 }
 
@@ -139,26 +140,27 @@ func (responses) write(out *stream, req Request, p reply) error {
 		return err
 	}
 	done := map[string]any{
-		"id": r.id, "object": "response", "status": "completed", "model": req.Model,
+		"id": r.id, "object": "response", "created_at": 1, "status": "completed", "model": req.Model,
 		"output": items, "usage": responsesUsage(req, p),
 	}
 	if !out.live {
 		return out.whole(done)
 	}
-	return out.event("response.completed", map[string]any{"type": "response.completed", "response": done})
+	return r.send("response.completed", map[string]any{"response": done})
 }
 
 // responseWriter streams the items of one response.
 type responseWriter struct {
-	out *stream
-	id  string
-	req Request
-	n   int
+	out  *stream
+	id   string
+	req  Request
+	sent int // events so far
+	n    int
 }
 
 func (r *responseWriter) items(p reply) ([]any, error) {
 	if err := r.send("response.created", map[string]any{
-		"response": map[string]any{"id": r.id, "object": "response", "status": "in_progress"},
+		"response": map[string]any{"id": r.id, "object": "response", "created_at": 1, "status": "in_progress", "model": r.req.Model, "output": []any{}},
 	}); err != nil {
 		return nil, err
 	}
@@ -179,6 +181,7 @@ func (r *responseWriter) items(p reply) ([]any, error) {
 func (r *responseWriter) item(run []piece, p reply) (map[string]any, error) {
 	r.n++
 	item, part := r.shape(run[0])
+	item["status"] = "in_progress"
 	if err := r.send("response.output_item.added", map[string]any{"item": item}); err != nil {
 		return nil, err
 	}
@@ -239,6 +242,8 @@ func (r *responseWriter) send(name string, v map[string]any) error {
 	}
 	v["type"] = name
 	v["output_index"] = max(0, r.n-1)
+	v["sequence_number"] = r.sent
+	r.sent++
 	return r.out.event(name, v)
 }
 

@@ -181,7 +181,10 @@ func words(verb string, n int, rest string) ([]piece, bool, bool) {
 // hiddenAnswer satisfies a call that nobody asked for: a title where a
 // structured answer is wanted, a word elsewhere.
 func hiddenAnswer(req Request) string {
-	if req.schema != "" {
+	switch {
+	case strings.Contains(req.schema, "complexity_score"): // Gemini's choice of a model
+		return `{"complexity_reasoning":"scripted","complexity_score":10}`
+	case req.schema != "":
 		return `{"title":"Scripted conversation"}`
 	}
 	return "Scripted conversation"

@@ -117,14 +117,22 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /v1/responses", s.serve(responses{}))
 	mux.Handle("POST /v1/messages", s.serve(messages{}))
+	mux.Handle("POST /v1/chat/completions", s.serve(chat{}))
+	// Grok asks which models there are and speaks Chat Completions to one that is listed, else, below /v1, Responses to one of its own.
+	mux.HandleFunc("GET /xai/v1/models", listModels)
+	mux.Handle("POST /xai/v1/chat/completions", s.serve(chat{}))
 	mux.HandleFunc("POST /v1/messages/count_tokens", countTokens)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		s.strays = append(s.strays, r.Method+" "+r.URL.Path)
-		s.mu.Unlock()
-		http.NotFound(w, r)
-	})
+	mux.Handle("POST /v1beta/models/{call}", s.serveGemini())
+	mux.HandleFunc("/", s.stray)
 	return mux
+}
+
+// stray answers what the server has no address for.
+func (s *Server) stray(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.strays = append(s.strays, r.Method+" "+r.URL.Path)
+	s.mu.Unlock()
+	http.NotFound(w, r)
 }
 
 // maxRequest bounds what is read of one request.

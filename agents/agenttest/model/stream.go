@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 )
@@ -42,15 +43,29 @@ func newStream(ctx context.Context, w http.ResponseWriter, live bool) *stream {
 
 // event sends one event whose data is v; v's "type" is the event's name.
 func (s *stream) event(name string, v any) error {
-	if err := s.ctx.Err(); err != nil {
-		return err
-	}
 	data, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
+	return s.line(fmt.Sprintf("event: %s\ndata: %s\n\n", name, data))
+}
+
+// data sends one event without a name.
+func (s *stream) data(v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return s.line(fmt.Sprintf("data: %s\n\n", data))
+}
+
+// line sends one event as it is written.
+func (s *stream) line(text string) error {
+	if err := s.ctx.Err(); err != nil {
+		return err
+	}
 	s.w.Header().Set("Content-Type", "text/event-stream")
-	if _, err := fmt.Fprintf(s.w, "event: %s\ndata: %s\n\n", name, data); err != nil {
+	if _, err := io.WriteString(s.w, text); err != nil {
 		return err
 	}
 	s.flush()

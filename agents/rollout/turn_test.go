@@ -1,4 +1,4 @@
-package acp
+package rollout
 
 import (
 	"encoding/json"
@@ -90,7 +90,7 @@ func TestRolloutEndsOfTurns(t *testing.T) {
 		"torn":                 {one + complete("T1")[:40], false, "first, second"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := parse(t, c.text).History
+			h := parsed(t, c.text).History
 			if h.UserTurns != 1 || len(h.Newest) != 1 || h.Newest[0].Completed != c.completed {
 				t.Fatalf("%+v, want one turn, completed: %v", h, c.completed)
 			}
@@ -102,7 +102,7 @@ func TestRolloutEndsOfTurns(t *testing.T) {
 }
 
 func TestRolloutTwoMessagesOfOneTurn(t *testing.T) {
-	h := parse(t, meta+user("T1", "one")+agent("T1", "a")+user("T1", "and this")+agent("T1", "b")+complete("T1")).History
+	h := parsed(t, meta+user("T1", "one")+agent("T1", "a")+user("T1", "and this")+agent("T1", "b")+complete("T1")).History
 	if h.UserTurns != 2 || *h.LastReply != "b" || !h.Newest[1].Completed {
 		t.Errorf("%+v, last reply %q", h, *h.LastReply)
 	}
@@ -128,7 +128,7 @@ func TestRolloutCompaction(t *testing.T) {
 		"not the newest": {before + user("T2", "two") + agent("T2", "answer two") + complete("T2") + compactedTo(kept[0]), 1, false, new("")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := parse(t, c.text).History
+			h := parsed(t, c.text).History
 			if !h.Known || !h.Compacted || h.UserTurns != c.turns {
 				t.Fatalf("%+v, want %d turns", h, c.turns)
 			}
@@ -144,12 +144,12 @@ func TestRolloutCompaction(t *testing.T) {
 
 func TestRolloutRolledBack(t *testing.T) {
 	back := line("event_msg", map[string]any{"type": "thread_rolled_back", "num_turns": 1})
-	h := parse(t, meta+user("T1", "one")+agent("T1", "a")+complete("T1")+user("T2", "two")+agent("T2", "b")+back+agent("T2", "late")).History
+	h := parsed(t, meta+user("T1", "one")+agent("T1", "a")+complete("T1")+user("T2", "two")+agent("T2", "b")+back+agent("T2", "late")).History
 	if h.UserTurns != 1 || h.LastReply != nil {
 		t.Fatalf("%+v, want one turn whose text is not known any more", h)
 	}
 	wantTurn(t, h.Newest[0], "one", "a")
-	h = parse(t, meta+user("T1", "one")+back+toClient("UserMessage", "T1", "late")).History
+	h = parsed(t, meta+user("T1", "one")+back+toClient("UserMessage", "T1", "late")).History
 	if h.UserTurns > 1 {
 		t.Errorf("%+v", h)
 	}
@@ -170,7 +170,7 @@ func TestRolloutUnread(t *testing.T) {
 		"before a later one":     {one + complete("T1") + strange + user("T2", "two") + complete("T2"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if h := parse(t, c.text).History; h.Unread != c.unread || !h.Known {
+			if h := parsed(t, c.text).History; h.Unread != c.unread || !h.Known {
 				t.Errorf("%+v, want unread %v", h, c.unread)
 			}
 		})
@@ -183,45 +183,12 @@ func TestRolloutLongReplies(t *testing.T) {
 		t.Skip("32 MiB")
 	}
 	half := strings.Repeat("x", runtime.MaxAdopted/2)
-	h := parse(t, meta+user("T1", "one")+agent("T1", half)+agent("T1", half)+complete("T1")).History
+	h := parsed(t, meta+user("T1", "one")+agent("T1", half)+agent("T1", half)+complete("T1")).History
 	if h.LastReply == nil || len(*h.LastReply) != runtime.MaxAdopted {
 		t.Fatal("a reply of exactly the bound is not kept")
 	}
-	h = parse(t, meta+user("T1", "one")+agent("T1", half)+agent("T1", half)+agent("T1", "y")+complete("T1")).History
+	h = parsed(t, meta+user("T1", "one")+agent("T1", half)+agent("T1", half)+agent("T1", "y")+complete("T1")).History
 	if h.LastReply != nil || h.Newest[0].Reply != (runtime.Fingerprint{}) || !h.Newest[0].Completed {
 		t.Errorf("%+v: a longer one is kept in part", h)
-	}
-}
-
-// What the adapter shows in other words than the file has them is taken from the replay of the same turn.
-func TestRewrittenReplies(t *testing.T) {
-	recorded := func(reply string) runtime.History {
-		return parse(t, meta+user("T1", "one")+agent("T1", reply)+complete("T1")).History
-	}
-	replay := func(words, reply string) runtime.History {
-		h := past{p: codexLike}
-		h.user("1", words)
-		h.agent(reply)
-		return h.history(true)
-	}
-	const cited, link = "See :codex-file-citation{path=\"a.go\"}.", "See [a.go](/w/a.go)."
-	for name, c := range map[string]struct {
-		recorded, replay runtime.History
-		want             *string
-	}{
-		"the same turn": {recorded(cited), replay("one", link), new(link)},
-		"another turn":  {recorded(cited), replay("two", link), nil},
-		"no replay":     {recorded(cited), runtime.History{}, nil},
-		"nothing to do": {recorded("plain"), replay("one", "from a database"), new("plain")},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := codexLike.asShown(c.recorded, c.replay)
-			if (got.LastReply == nil) != (c.want == nil) || c.want != nil && *got.LastReply != *c.want {
-				t.Errorf("last reply %v", got.LastReply)
-			}
-			if c.want != nil && got.Newest[0].Reply != runtime.FingerprintOf(*c.want) {
-				t.Error("the fingerprint is another text's")
-			}
-		})
 	}
 }

@@ -1,4 +1,4 @@
-package acp
+package rollout
 
 import (
 	"context"
@@ -7,19 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"xmd/agents/past"
 	"xmd/runtime"
 )
 
-var codexLike = &Profile{
-	Synthetic: []Frame{{"<environment_context>", "</environment_context>"}, {"<turn_aborted>", "</turn_aborted>"}},
-	Rewritten: "codex-file-citation{",
-}
-
 const aRollout = "01a22d03-4e83-78a2-8cd6-516d198b9776"
 
-func parse(t *testing.T, text string) foundRollout {
+func parsed(t *testing.T, text string) Found {
 	t.Helper()
-	got, err := parseRollout(t.Context(), strings.NewReader(text), codexLike)
+	got, err := parse(t.Context(), strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +34,7 @@ func TestRecordedRollouts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := parse(t, string(data))
+			got := parsed(t, string(data))
 			if got.ID != id {
 				t.Errorf("id %q, want %q", got.ID, id)
 			}
@@ -54,12 +50,12 @@ func TestRecordedRollouts(t *testing.T) {
 				t.Errorf("the reply of the last turn has %d letters", reply.Letters)
 			}
 			before, _, _ := strings.Cut(string(data), `"type": "compacted"`)
-			first := parse(t, before[:strings.LastIndex(before, "\n")+1]).History
+			first := parsed(t, before[:strings.LastIndex(before, "\n")+1]).History
 			if first.Compacted || first.UserTurns != 2 || first.Newest[0].Reply.Letters < 20 {
 				t.Errorf("before the compaction: %+v", first)
 			}
 			meta, _, _ := strings.Cut(string(data), "\n")
-			if cut := parse(t, meta+"\n"); cut.ID != id || !cut.History.Known || cut.History.UserTurns != 0 {
+			if cut := parsed(t, meta+"\n"); cut.ID != id || !cut.History.Known || cut.History.UserTurns != 0 {
 				t.Errorf("cut to its first line: %+v", cut)
 			}
 		})
@@ -107,7 +103,7 @@ func TestRolloutForms(t *testing.T) {
 		"second first line":        {meta + userItem("one") + `{"type":"session_meta","payload":{"id":"B"}}` + "\n", "A", true, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := parse(t, c.text)
+			got := parsed(t, c.text)
 			if got.ID != c.id || got.History.Known != c.known || got.History.UserTurns != c.turns {
 				t.Errorf("got %+v, want id %q known %v turns %d", got, c.id, c.known, c.turns)
 			}
@@ -116,7 +112,7 @@ func TestRolloutForms(t *testing.T) {
 }
 
 func TestRolloutRepliesAreJoined(t *testing.T) {
-	got := parse(t, meta+userItem("one")+assistantItem("first part, ")+
+	got := parsed(t, meta+userItem("one")+assistantItem("first part, ")+
 		`{"type":"response_item","payload":{"type":"function_call","name":"x"}}`+"\n"+assistantItem("second part")+userItem("two"))
 	wantTurn(t, got.History.Newest[0], "one", "first part, second part")
 	if got.History.Newest[1].Reply != (runtime.Fingerprint{}) {
@@ -134,22 +130,22 @@ func TestRolloutKeepsTheNewest(t *testing.T) {
 		b.WriteString(userItem("old"))
 	}
 	b.WriteString(userItem("newest"))
-	h := parse(t, b.String()).History
-	if h.UserTurns != 100 || len(h.Newest) != newestTurns {
+	h := parsed(t, b.String()).History
+	if h.UserTurns != 100 || len(h.Newest) != past.MaxTurns {
 		t.Fatalf("%d turns, %d kept", h.UserTurns, len(h.Newest))
 	}
-	wantTurn(t, h.Newest[newestTurns-1], "newest", "")
+	wantTurn(t, h.Newest[past.MaxTurns-1], "newest", "")
 }
 
 func TestOverlongRecordIsSkipped(t *testing.T) {
 	if testing.Short() {
 		t.Skip("64 MiB")
 	}
-	got := parse(t, meta+userItem(strings.Repeat("x", maxRolloutLine))+userItem("one"))
+	got := parsed(t, meta+userItem(strings.Repeat("x", maxLine))+userItem("one"))
 	if got.History.UserTurns != 1 || got.History.Unread {
 		t.Errorf("%+v, want one turn and nothing unread behind it", got.History)
 	}
-	if got := parse(t, meta+userItem("one")+userItem(strings.Repeat("x", maxRolloutLine))); !got.History.Unread {
+	if got := parsed(t, meta+userItem("one")+userItem(strings.Repeat("x", maxLine))); !got.History.Unread {
 		t.Error("what was skipped is not said")
 	}
 }
@@ -188,7 +184,7 @@ func TestFindRollout(t *testing.T) {
 			for file, text := range c.files {
 				put(t, filepath.Join(home, filepath.FromSlash(file)), text)
 			}
-			got, err := readRollout(t.Context(), home, "A", codexLike)
+			got, err := Read(t.Context(), home, "A")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,7 +193,7 @@ func TestFindRollout(t *testing.T) {
 			}
 		})
 	}
-	if got, err := readRollout(t.Context(), t.TempDir(), "../A", codexLike); err != nil || got.Files != 0 {
+	if got, err := Read(t.Context(), t.TempDir(), "../A"); err != nil || got.Files != 0 {
 		t.Errorf("an id with a path: %+v, %v", got, err)
 	}
 }
@@ -205,7 +201,7 @@ func TestFindRollout(t *testing.T) {
 func TestRolloutStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := parseRollout(ctx, strings.NewReader(meta), codexLike); err == nil {
+	if _, err := parse(ctx, strings.NewReader(meta)); err == nil {
 		t.Error("no error")
 	}
 }

@@ -1,0 +1,63 @@
+package agents
+
+import (
+	"time"
+
+	"xmd/agents/acp"
+	"xmd/agents/codex"
+	"xmd/agents/native"
+	"xmd/agents/rollout"
+)
+
+// transportServer is that of Codex's own app-server.
+const transportServer = "app-server"
+
+// codexServer is Codex over its own app-server, with no adapter between.
+var codexServer = Profile{
+	Name: "codex", Shown: "Codex", Transport: transportServer,
+	CLI:     Program{Command: "codex", Package: "@openai/codex"},
+	Points:  "CODEX_PATH",
+	Serves:  []string{"app-server"},
+	AskMode: codex.AskMode,
+	Unasked: "web searches, and tools that an MCP server calls read-only",
+	Native:  codexNative,
+}
+
+// codexACP is Codex over its adapter.
+var codexACP = Profile{
+	Name: "codex", Shown: "Codex", Transport: "acp",
+	Adapter: Program{Command: "codex-acp", Package: "@agentclientprotocol/codex-acp", Tested: "2.6.0"},
+	CLI:     Program{Command: "codex", Package: "@openai/codex"},
+	Points:  "CODEX_PATH",
+	Env:     []string{"INITIAL_AGENT_MODE=read-only"},
+	Version: []string{"--version"},
+	Unasked: "shell commands, in a sandbox that can neither write nor reach the network",
+	Native:  codexNative,
+	Driver: acp.Profile{
+		StartLimit: 30 * time.Second,
+		EOFWait:    6 * time.Second, // leaves after 2 to 4.2 s
+		HomeVar:    "CODEX_HOME", HomeDir: ".codex",
+		Evidence:        acp.EvidenceRollout,
+		NoFence:         true,
+		Forms:           rollout.Forms,
+		Rewritten:       "codex-file-citation{", // codex-acp makes a link of it
+		Missing:         []acp.Shape{{Code: -32603, Member: "data.details", Prefix: "no rollout found for thread id "}},
+		Busy:            []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},
+		BusyWait:        90 * time.Second, // its own programs let go of a conversation up to a minute after they were left
+		SignIn:          "run `codex login`",
+		RejectEnds:      true,
+		NoticeWithoutID: true,
+		Harmless:        []string{"Warning: ", "Config warning: "},
+		CompactTitle:    "Compact conversation",
+		CompactNotice:   "*Context compacted",
+	},
+}
+
+// codexNative is Codex's own interface. A daemon that it began would keep the conversation locked for a minute after it was left. 0.153.2
+// asks whether to trust the folder.
+var codexNative = native.Interface{
+	Open:       []string{"resume", "-c", "features.daemon_auto_start=false", "{id}"},
+	Version:    []string{"--version"},
+	WriterLock: "thread-writer-locks/{id}.lock",
+	FreeWait:   90 * time.Second,
+}

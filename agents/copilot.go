@@ -1,0 +1,33 @@
+package agents
+
+import (
+	"time"
+
+	"xmd/agents/acp"
+	"xmd/agents/native"
+	"xmd/agents/past"
+)
+
+// copilot is GitHub Copilot CLI, which speaks ACP itself.
+var copilot = Profile{
+	Name: "copilot", Shown: "Copilot", Transport: "acp",
+	Adapter: Program{Command: "copilot", Args: []string{"--acp"}, Package: "@github/copilot", Tested: "1.0.102"},
+	Unasked: "reading files below the folder it works in",
+	Confirm: true,
+	// It asks whether to trust the folder, once.
+	Native: native.Interface{Open: []string{"--resume", "{id}"}},
+	Driver: acp.Profile{
+		Mode:       "https://agentclientprotocol.com/protocol/session-modes#agent",
+		Options:    []acp.Option{{ID: "allow_all", Value: "off"}}, // the person's settings can turn it on
+		StartLimit: 30 * time.Second,                              // a version unpacks itself at its first start, 5 s
+		HomeVar:    "COPILOT_HOME", HomeDir: ".copilot",
+		NoFence:          true,
+		Forms:            past.Forms{ErrorText: []string{"Error: "}},
+		Missing:          []acp.Shape{{Code: -32002, Member: "message", Prefix: "Resource not found: Session "}},
+		RejectEnds:       true,
+		OwnWords:         []string{"Info: ", "Error: "},
+		Harmless:         []string{"Info: "},
+		UsageIsTotal:     true,
+		HandshakeVersion: true,
+	},
+}

@@ -1,0 +1,44 @@
+package agents
+
+import (
+	"time"
+
+	"xmd/agents/acp"
+	"xmd/agents/native"
+	"xmd/agents/past"
+)
+
+// gemini is Gemini CLI, which speaks ACP itself. It has no list of conversations, but looks for the id inside its files.
+var gemini = Profile{
+	Name: "gemini", Shown: "Gemini", Transport: "acp",
+	Adapter:     Program{Command: "gemini", Args: []string{"--acp"}, Package: "@google/gemini-cli", Tested: "0.61.0"},
+	Env:         []string{"GEMINI_CLI_NO_RELAUNCH=true"}, // else it starts itself a second time
+	Unasked:     "reading and searching files below the folder it works in",
+	ConfirmLoad: true,
+	// It asks whether to trust the folder, once.
+	Native: native.Interface{Open: []string{"--resume", "{id}"}},
+	Driver: acp.Profile{
+		Mode:       "default",
+		StartLimit: 60 * time.Second, // 2 to 10 s
+		HomeTop:    "GEMINI_CLI_HOME", HomeDir: ".gemini",
+		Fence: "available_commands_update",
+		Forms: past.Forms{Synthetic: []past.Frame{
+			{Open: "<session_context>", Close: "</session_context>"},
+			{Open: "[Function Response: ", Close: "]"},
+		}},
+		WholeTurns: true,
+		Trims:      true,
+		Unsaid:     []past.Frame{{Open: "[Function Call: ", Close: "]"}},
+		Missing: []acp.Shape{
+			{Code: -32603, Member: "data.details", Prefix: "Invalid session identifier "},
+			{Code: -32603, Member: "data.details", Prefix: "No previous sessions found for this project."},
+		},
+		Unlisted:         true,
+		Files:            "tmp/*/chats/session-{minute}-{id8}.json*",
+		MinuteLoses:      true,
+		Twins:            true,
+		SignIn:           "run `gemini` and choose /auth, or set GEMINI_API_KEY",
+		Noise:            []string{"[MODE_UPDATE] "},
+		HandshakeVersion: true,
+	},
+}
