@@ -38,6 +38,8 @@ type AgentInfo struct {
 	AskMode     string   // the mode in which the agent asks for permissions; "": it has no modes
 	ConfirmList bool     // the provider's own session list may confirm identity
 	ConfirmLoad bool     // a load that succeeded confirms identity (Gemini)
+	Channel     Channel  // where it takes the workflow's instructions
+	OwnTools    bool     // it can be told the workflow's tools directly, fixed when the conversation is made
 }
 
 // StartOptions are what a start needs from the runtime.
@@ -204,6 +206,7 @@ type ToolCall struct {
 	Input   json.RawMessage `json:"input,omitempty"`
 	Output  string          `json:"output,omitempty"`
 	Diffs   []Diff          `json:"diffs,omitempty"`
+	Door    string          `json:"door,omitempty"` // by structured identity the workflow's own tool of this name, called through the door
 }
 
 // Diff is one edit of a tool call. Old is nil for a new file.
@@ -240,6 +243,7 @@ type PermissionRequest struct {
 	Paths   []string // every path or address the call names: of its input, its diffs, its locations
 	Input   json.RawMessage
 	Diffs   []Diff
+	Door    string // by structured identity a call of the workflow's own tool of this name; "": anything else
 }
 
 // PermissionOutcome is one answered question.
