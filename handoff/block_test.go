@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"xmd/runtime"
@@ -310,9 +311,41 @@ func TestOnlyLikeABlock(t *testing.T) {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
-	many := strings.Repeat(opening+frameBegins+"\n", 10_000)
-	if unquoted(many) != many {
-		t.Error("the text is changed")
+	timed := func(n int) time.Duration {
+		many := strings.Repeat(opening+frameBegins+"\n", n)
+		return fastest(func() {
+			if unquoted(many) != many {
+				t.Error("the text is changed")
+			}
+		})
+	}
+	if few, many := timed(3000), timed(12_000); many > 9*few+time.Millisecond {
+		t.Errorf("four times as many take %v instead of %v", many, few)
+	}
+}
+
+// TestDeepQuotes: a block that was quoted in a block that was quoted is found by the spelling of its tags.
+func TestDeepQuotes(t *testing.T) {
+	handed, _ := block(t, runtime.Handover{}, entry(1, "codex", "a", "b"))
+	text := handed.Text
+	for depth := range 8 {
+		got := unquoted("see " + text + ".")
+		if !strings.HasPrefix(got, "see [an earlier conversation of ") || !strings.HasSuffix(got, " characters was quoted here].") {
+			t.Errorf("%d deep: %.300q", depth, got)
+		}
+		text = escape(text)
+	}
+}
+
+// TestRoomForTheFirst: however small the turns are, as many give way as the first request needs.
+func TestRoomForTheFirst(t *testing.T) {
+	all := []runtime.Entry{entry(1, "codex", strings.Repeat("f", 11_000), "x")}
+	for i := range 3000 {
+		all = append(all, entry(i+2, "c", "q", "a"))
+	}
+	handed, b := block(t, runtime.Handover{}, all...)
+	if room := maxBlock - utf8.RuneCountInString(handed.Text); len(spell(b.First.Asked)) != 11_000 || room > 250 {
+		t.Errorf("%d code points are not used", room)
 	}
 }
 
