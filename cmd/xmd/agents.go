@@ -146,11 +146,11 @@ func (a agentLine) state() string {
 		return "not available: " + a.Problem
 	}
 	state := a.Found
-	if a.AdapterVersion != "" && a.CLI != "" {
-		state += ", adapter " + a.AdapterVersion
-	}
-	if a.Fetches != "" {
+	switch {
+	case a.Fetches != "":
 		state += ", fetches " + a.Fetches
+	case a.AdapterVersion != "" && a.CLI != "":
+		state += ", adapter " + a.AdapterVersion
 	}
 	if a.Version == "" {
 		return state
