@@ -18,7 +18,7 @@ var gemini = Profile{
 	// It asks whether to trust the folder, once.
 	Native:   native.Interface{Open: []string{"--resume", "{id}"}},
 	Settings: geminiSettings,
-	// Its start makes the file of a conversation without a turn, and deletes what its clean-up is told to.
+	// Its start makes the file of a conversation without a turn, and deletes what its clean-up is told to; --version leaves files too.
 	ProbeHome: "GEMINI_CLI_HOME",
 	Driver: acp.Profile{
 		Mode:       "default",

@@ -32,14 +32,12 @@ func (r *Registry) Probe(ctx context.Context, name string, o runtime.StartOption
 	if w.fetches != "" {
 		return told, r.fail(p, runtime.KindUnavailable, "%s is reached through %s, which is not installed: install it with `%s`", p.Shown, p.Adapter.Command, w.install)
 	}
-	if p.ProbeHome != "" {
-		dir, err := os.MkdirTemp("", "xmd-probe-")
-		if err != nil {
-			return told, r.fail(p, runtime.KindUnavailable, "%s needs a folder to be probed in: %w", p.Shown, err)
-		}
-		defer func() { _ = os.RemoveAll(dir) }() // what is left is the system's to clean
-		w.env = append(w.env, p.ProbeHome+"="+dir)
+	aside, done, err := r.Aside(name)
+	if err != nil {
+		return told, err
 	}
+	defer done()
+	w.env = append(w.env, aside...)
 	c, err := w.agent(r.o.Version).Start(ctx, o)
 	if err != nil {
 		return told, err
@@ -54,4 +52,18 @@ func (r *Registry) Probe(ctx context.Context, name string, o runtime.StartOption
 		return told, r.fail(p, runtime.KindCancelled, "%w", context.Cause(ctx))
 	}
 	return told, nil
+}
+
+// Aside is what is added to the environment of an agent that is started only to be asked something, as KEY=value: a home made for it, where
+// its start alone would change the person's. done removes it, when no process of the agent is left.
+func (r *Registry) Aside(name string) (env []string, done func(), err error) {
+	p, _ := r.row(name)
+	if p.ProbeHome == "" {
+		return nil, func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "xmd-probe-")
+	if err != nil {
+		return nil, nil, r.fail(p, runtime.KindUnavailable, "%s needs a folder to be started in: %w", p.Shown, err)
+	}
+	return []string{p.ProbeHome + "=" + dir}, func() { _ = os.RemoveAll(dir) }, nil // what is left is the system's to clean
 }

@@ -93,7 +93,12 @@ func (h *host) version(ctx context.Context, l agents.Listing) (version, silent s
 	}
 	limited, stop := context.WithTimeout(ctx, versionLimit)
 	defer stop()
-	line, err := versionOf(limited, l.VersionArgv, l.VersionEnv, h.dir)
+	aside, done, err := h.agents.Aside(l.Name)
+	if err != nil {
+		return "", err.Error()
+	}
+	defer done()
+	line, err := versionOf(limited, l.VersionArgv, slices.Concat(l.VersionEnv, aside), h.dir)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "", fmt.Sprintf("it did not end within %s", versionLimit)

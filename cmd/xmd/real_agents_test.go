@@ -70,6 +70,9 @@ func (p *person) noConversations() {
 			})
 		}
 	}
+	if left, _ := filepath.Glob(filepath.Join(p.place.Home, ".gemini", "*")); len(left) != 1 {
+		p.t.Errorf("beside its settings Gemini has %q", left)
+	}
 	databases, err := filepath.Glob(filepath.Join(p.place.Home, ".local/share/opencode/opencode.db*"))
 	if err != nil {
 		p.t.Fatal(err)
