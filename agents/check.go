@@ -44,7 +44,7 @@ func (r *Registry) Check(l Listing, seen Seen) []Finding {
 	if r.o.Config[p.Name].Command == "" {
 		found = append(found, adapterChecks(p, l, seen)...)
 	}
-	if p.Settings != nil {
+	if p.Settings != nil && l.Home != "" {
 		found = append(found, p.Settings(person{agent: p, home: l.Home, root: seen.Root, env: l.VersionEnv})...)
 	}
 	return found

@@ -48,38 +48,44 @@ const muchWAL = 64 << 20
 
 // checkStore looks at the store and reads all of it. Nothing is written but what SQLite itself puts beside a database that is read.
 func checkStore(ctx context.Context, dir string) []agents.Finding {
-	var found []agents.Finding
-	say := func(level agents.Level, do, format string, args ...any) {
-		found = append(found, agents.Finding{Level: level, About: "store", Says: fmt.Sprintf(format, args...), Do: do})
-	}
 	h, err := store.Look(dir)
+	if err != nil {
+		return []agents.Finding{ofStore(agents.Problem, "", "%s", err)}
+	}
+	found := storeHealth(h, dir)
+	if !h.Exists && h.WAL == 0 {
+		return append(found, ofStore(agents.OK, "", "none in %s yet; the first run makes it", dir))
+	}
+	if err := readWhole(ctx, dir); err != nil {
+		return append(found, ofStore(agents.Problem, "", "%s", err))
+	}
+	return append(found, ofStore(agents.OK, "", "%s is whole", filepath.Join(dir, store.FileName)))
+}
+
+func ofStore(level agents.Level, do, format string, args ...any) agents.Finding {
+	return agents.Finding{Level: level, About: "store", Says: fmt.Sprintf(format, args...), Do: do}
+}
+
+// storeHealth is what is out of the ordinary around the database.
+func storeHealth(h store.Health, dir string) []agents.Finding {
+	var found []agents.Finding
 	switch {
-	case err != nil:
-		say(agents.Problem, "", "%s", err)
-		return found
 	case h.Known && h.Free < noSpace:
-		say(agents.Problem, "make room", "no space is left for %s", dir)
+		found = append(found, ofStore(agents.Problem, "make room", "no space is left for %s", dir))
 	case h.Known && h.Free < littleSpace:
-		say(agents.Warning, "make room", "only %d MiB are left for %s", h.Free>>20, dir)
+		found = append(found, ofStore(agents.Warning, "make room", "only %d MiB are left for %s", h.Free>>20, dir))
 	}
 	if h.Open != "" {
-		say(agents.Warning, "chmod it; the next run does it too", "others can get at %s", h.Open)
+		found = append(found, ofStore(agents.Warning, "chmod it; the next run does it too", "others can get at %s", h.Open))
 	}
 	switch {
 	case h.WAL > muchWAL:
-		say(agents.Warning, "end what still runs; the next run takes it in", "a write-ahead log of %d MiB stands beside the database", h.WAL>>20)
+		found = append(found, ofStore(agents.Warning, "end what still runs; the next run takes it in",
+			"a write-ahead log of %d MiB stands beside the database", h.WAL>>20))
 	case h.WAL > 0:
-		say(agents.OK, "", "a write-ahead log of %d KiB stands beside the database: something runs, or was killed; the next run takes it in", (h.WAL+1023)>>10)
+		found = append(found, ofStore(agents.OK, "",
+			"a write-ahead log of %d KiB stands beside the database: something runs, or was killed; the next run takes it in", (h.WAL+1023)>>10))
 	}
-	if !h.Exists && h.WAL == 0 {
-		say(agents.OK, "", "none in %s yet; the first run makes it", dir)
-		return found
-	}
-	if err := readWhole(ctx, dir); err != nil {
-		say(agents.Problem, "", "%s", err)
-		return found
-	}
-	say(agents.OK, "", "%s is whole", filepath.Join(dir, store.FileName))
 	return found
 }
 

@@ -91,9 +91,6 @@ func TestRealAgentsProbe(t *testing.T) {
 	if os.Getenv("XMD_REAL") != "1" {
 		t.Skip("real programs run with XMD_REAL=1 only: make real")
 	}
-	for _, a := range installedAgents {
-		agenttest.Record(t, agenttest.Evidence{Agent: a.shown, Versions: a.versions[0], Over: a.over, Shown: "xmd agents --probe: no conversation, no model"})
-	}
 	p := withAll(t)
 	p.env = append(p.env, "AGENTTEST_MARK="+t.Name())
 	s := p.xmd("", "agents", "--probe", "--format", "json")
@@ -103,22 +100,29 @@ func TestRealAgentsProbe(t *testing.T) {
 	if s.code != 0 || s.stderr != "" {
 		t.Fatalf("%+v", s)
 	}
-	p.noConversations()
+	if p.noConversations(); t.Failed() {
+		return // nothing is shown of any of them
+	}
 	var list struct{ Agents []agentLine }
 	if err := json.Unmarshal([]byte(s.stdout), &list); err != nil {
 		t.Fatal(err)
 	}
 	for _, a := range installedAgents {
-		i := slices.IndexFunc(list.Agents, func(l agentLine) bool { return l.Name == a.name })
-		l := list.Agents[i]
-		if l.Version != a.versions[0] {
-			t.Errorf("%s: version %q, %s", a.name, l.Version, l.Silent)
-		}
-		if l.Probe == nil || l.Probe.Capabilities == nil || !l.Probe.Load || l.Probe.List != (a.name != "gemini") || l.Probe.SignedOut {
-			t.Errorf("%s: probe %+v", a.name, l.Probe)
-		}
+		t.Run(a.name, func(t *testing.T) {
+			agenttest.Record(t, agenttest.Evidence{Agent: a.shown, Versions: a.versions[0], Over: a.over, Shown: probedShown})
+			i := slices.IndexFunc(list.Agents, func(l agentLine) bool { return l.Name == a.name })
+			l := list.Agents[i]
+			if l.Version != a.versions[0] {
+				t.Errorf("version %q, %s", l.Version, l.Silent)
+			}
+			if l.Probe == nil || l.Probe.Capabilities == nil || !l.Probe.Load || l.Probe.List != (a.name != "gemini") || l.Probe.SignedOut {
+				t.Errorf("probe %+v", l.Probe)
+			}
+		})
 	}
 }
+
+const probedShown = "xmd agents --probe shows what it can, makes no conversation and asks no model"
 
 func TestRealDoctor(t *testing.T) {
 	if os.Getenv("XMD_REAL") != "1" {
