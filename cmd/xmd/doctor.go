@@ -50,7 +50,7 @@ func doctorMain(p *program, c *call) error {
 	if code := signalCode(ctx); code != 0 {
 		return exitCode(code)
 	}
-	return report(p.stdout, c.String("format"), found)
+	return tell(p.stdout, c.String("format"), found)
 }
 
 // checkMachine says what of an agent ends with xmd here.
@@ -105,8 +105,8 @@ func (h *host) lookAtAgents(ctx context.Context) []agents.Finding {
 	return found
 }
 
-// report writes what was found, and fails when something of it is a problem.
-func report(w io.Writer, format string, found []agents.Finding) error {
+// tell writes what was found, and fails when something of it is a problem.
+func tell(w io.Writer, format string, found []agents.Finding) error {
 	count := map[agents.Level]int{}
 	for _, f := range found {
 		count[f.Level]++
