@@ -81,7 +81,29 @@ func (r *Registry) Lookup(name string) (runtime.Agent, error) {
 	if p.Native.Open == nil {
 		return a, nil
 	}
-	return native.New(a, native.Config{Interface: p.Native, Program: w.typed(r.o.Self), Env: w.own, Home: a.Info().Home}), nil
+	c := native.Config{Interface: p.Native, Program: w.typed(r.o.Self), Env: w.own, Home: a.Info().Home}
+	if p.Native.Made {
+		c.Maker = r.maker(p, a)
+	}
+	return native.New(a, c), nil
+}
+
+// maker is the agent over the transport by which conversations for its own interface are made, whatever it is reached over itself; nil: it
+// has none, or cannot be started over it.
+func (r *Registry) maker(p Profile, a runtime.Agent) runtime.Agent {
+	if p.Transport == transportServer {
+		return a
+	}
+	c := r.o.Config[p.Name]
+	c.Command, c.Args, c.Transport = "", nil, transportServer // those are of the other transport
+	for _, row := range profiles {
+		if row.Name == p.Name && row.Transport == transportServer {
+			if w, err := r.findAs(row, c); err == nil {
+				return w.agent(r.o.Version)
+			}
+		}
+	}
+	return nil
 }
 
 // typed is what a person types: the CLI behind the adapter, or what is started itself.

@@ -28,8 +28,10 @@ type way struct {
 }
 
 // find looks for everything an agent needs.
-func (r *Registry) find(p Profile) (way, error) {
-	c := r.o.Config[p.Name]
+func (r *Registry) find(p Profile) (way, error) { return r.findAs(p, r.o.Config[p.Name]) }
+
+// findAs is find with this configuration of the agent.
+func (r *Registry) findAs(p Profile, c Custom) (way, error) {
 	_, known := builtIn(p.Name)
 	w := way{profile: p, custom: !known}
 	if c.Transport != "" && c.Transport != p.Transport {

@@ -243,7 +243,10 @@ func (r *Runner) createRoute(tx *store.Tx, s *session) error {
 		Key: s.key1(), Transport: s.info.Transport, NativeSessionID: s.nativeID, Provenance: store.ProviderAsserted,
 	}
 	if s.begun != nil {
-		route.Transport, route.Provenance, route.InstructionDigest = store.TransportNative, store.ClientAllocated, s.begun.layer
+		route.Transport, route.InstructionDigest = s.begun.transport, s.begun.layer
+		if s.begun.native() {
+			route.Provenance = store.ClientAllocated
+		}
 	}
 	if s.build != (Build{}) {
 		route.Established = &store.Established{Version: s.build.Version, Digest: s.build.Digest}

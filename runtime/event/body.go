@@ -69,6 +69,8 @@ type Session struct {
 	Identity   string `json:"identity,omitempty"` // asserted, listed, loaded, history, new
 	History    string `json:"history,omitempty"`  // confirmed, unconfirmed, shortened, none
 	Version    string `json:"version,omitempty"`  // observed
+	// Instructions is the digest of the instruction layer a conversation was begun with; "": none.
+	Instructions string `json:"instructions,omitempty"`
 }
 
 // Warn is a warning.
