@@ -59,16 +59,8 @@ func (c *conn) Open(ctx context.Context, id string) (runtime.Opened, error) {
 	return opened, nil
 }
 
-// newLimit is how long an agent may take to make a conversation.
-const newLimit = 60 * time.Second
-
 func (c *conn) create(ctx context.Context) (runtime.Opened, error) {
-	limited, stop := context.WithTimeout(ctx, newLimit)
-	defer stop()
-	result, err := c.Wire.Call(limited, "session/new", c.sessionParams(""))
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return runtime.Opened{}, c.Fail(runtime.KindUnavailable, "%s did not answer session/new within %s", c.Info.Shown, newLimit)
-	}
+	result, err := c.Within(ctx, c.p.newLimit(), "session/new", c.sessionParams(""))
 	if err != nil {
 		return runtime.Opened{}, c.newError(ctx, err)
 	}
@@ -310,7 +302,7 @@ func (c *conn) setMode(ctx context.Context, id string) error {
 	if c.p.Mode == "" {
 		return nil
 	}
-	_, err := c.Wire.Call(ctx, "session/set_mode", struct {
+	_, err := c.Within(ctx, c.p.newLimit(), "session/set_mode", struct {
 		SessionID string `json:"sessionId"`
 		ModeID    string `json:"modeId"`
 	}{id, c.p.Mode})
@@ -321,7 +313,7 @@ func (c *conn) setMode(ctx context.Context, id string) error {
 	if ctx.Err() != nil {
 		return c.Cancelled(ctx)
 	}
-	if e := c.signIn(err); e != nil {
+	if e := c.settled(err); e != nil {
 		return e
 	}
 	return c.Fail(runtime.KindUnsupported, "%s did not take the mode %q, in which it asks before it acts: %w", c.Info.Shown, c.p.Mode, c.Reason(err))

@@ -28,9 +28,7 @@ func (c *conn) setOptions(ctx context.Context, id string, result json.RawMessage
 }
 
 func (c *conn) setOption(ctx context.Context, id string, want Option) error {
-	limited, stop := context.WithTimeout(ctx, settingsLimit)
-	defer stop()
-	result, err := c.Wire.Call(limited, "session/set_config_option", settingParams{SessionID: id, ConfigID: want.ID, Value: want.Value})
+	result, err := c.Within(ctx, c.p.newLimit(), "session/set_config_option", settingParams{SessionID: id, ConfigID: want.ID, Value: want.Value})
 	switch {
 	case err == nil && took(result, want):
 		return nil
@@ -39,7 +37,7 @@ func (c *conn) setOption(ctx context.Context, id string, want Option) error {
 	case ctx.Err() != nil:
 		return c.Cancelled(ctx)
 	}
-	if e := c.signIn(err); e != nil {
+	if e := c.settled(err); e != nil {
 		return e
 	}
 	return c.Fail(runtime.KindUnsupported, "%s did not take %s=%s, without which it does not ask before it acts: %w", c.Info.Shown, want.ID, want.Value, c.Reason(err))
