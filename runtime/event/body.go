@@ -120,6 +120,8 @@ type Tool struct {
 	Input   json.RawMessage `json:"input,omitempty"`
 	Output  string          `json:"output,omitempty"`
 	Diffs   any             `json:"diffs,omitempty"`
+	// Milliseconds is how long it took from its start to its end, as far as xmd saw them; of the end only.
+	Milliseconds int64 `json:"milliseconds,omitempty"`
 }
 
 // Asked is a permission request and its answer.
