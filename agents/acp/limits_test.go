@@ -2,7 +2,11 @@ package acp
 
 import (
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -146,4 +150,51 @@ func TestSilentProcess(t *testing.T) {
 	p.StartLimit = limit
 	_, err = begin("unanswered=initialize", p)
 	wantKind(t, err, runtime.KindUnavailable, "it did not answer initialize within 400ms")
+}
+
+// Case B8: a command that is no ACP agent and says nothing is given up after its limit and named, and no attempt leaves a process.
+func TestCaseB8(t *testing.T) {
+	root := t.TempDir()
+	quick := Profile{StartLimit: 200 * time.Millisecond, EOFWait: 10 * time.Millisecond}
+	for range 3 {
+		_, err := start(t, agentOf(quick, script(t, "echo $$ >> pids; exec sleep 1000")), runtime.StartOptions{Root: root})
+		wantKind(t, err, runtime.KindUnavailable, "does not speak the Agent Client Protocol", "did not answer initialize within 200ms", "agent.sh")
+	}
+	pids, err := os.ReadFile(filepath.Join(root, "pids"))
+	if err != nil || len(strings.Fields(string(pids))) != 3 {
+		t.Fatalf("%q, %v", pids, err)
+	}
+	for _, word := range strings.Fields(string(pids)) {
+		pid, err := strconv.Atoi(word)
+		if err != nil || syscall.Kill(pid, 0) == nil {
+			t.Errorf("%v, or process %d is still there", err, pid)
+		}
+	}
+}
+
+// Report 21: after a cancel a second end of the cancelled turn comes with the next prompt. Each answer is of the request it names.
+func TestReport21SecondEnd(t *testing.T) {
+	p := newPeer(t, Profile{})
+	opened(t, p)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		p.expect("session/prompt")
+		first := p.last
+		cancel()
+		p.expect("session/cancel")
+		p.say(fmt.Sprintf(`{"id":%s,"result":{"stopReason":"cancelled"}}`, first))
+		p.expect("session/prompt")
+		p.say(fmt.Sprintf(`{"id":%s,"result":{"stopReason":"cancelled"}}`, first))
+		p.update(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"mine"}}`)
+		p.answer(`{"stopReason":"end_turn"}`)
+	}()
+	if res, err := p.c.Prompt(ctx, runtime.Turn{Words: "one"}); err != nil || res.Stop != "cancelled" {
+		t.Fatalf("%+v, %v", res, err)
+	}
+	text := ""
+	res, err := p.c.Prompt(t.Context(), runtime.Turn{Words: "two", Sink: func(u runtime.Update) { text += u.Text }})
+	if err != nil || res.Stop != "end_turn" || text != "mine" {
+		t.Errorf("%q, %+v, %v", text, res, err)
+	}
+	p.end()
 }
