@@ -42,7 +42,7 @@ func (p *partner) ready(ctx context.Context, where event.At) (*session, context.
 	if err := p.r.attach(ctx, p.s, where); err != nil {
 		return nil, nil, err
 	}
-	if err := p.r.configure(ctx, p.s, p.at.settings(p.s.info.Name), where); err != nil {
+	if err := p.r.configure(ctx, p.s, p.at.settings(p.s.info), where); err != nil {
 		return nil, nil, err
 	}
 	if p.live == nil {
