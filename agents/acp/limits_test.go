@@ -32,7 +32,7 @@ func TestSilenceEverywhere(t *testing.T) {
 		"new":          {"", func(p *peer) { p.expect("session/new") }, nil, DefaultNewLimit, runtime.KindUnavailable, "X did not answer session/new within 1m0s"},
 		"mode of new":  {"", func(p *peer) { answered(p, "session/new", `{"sessionId":"s"}`); p.expect("session/set_mode") }, nil, DefaultNewLimit, runtime.KindUnavailable, "X did not answer session/set_mode within 1m0s"},
 		"load":         {"s", func(p *peer) { p.expect("session/load") }, nil, DefaultLoadLimit, runtime.KindCouldNot, "nothing came for 1m0s"},
-		"mode of load": {"s", func(p *peer) { answered(p, "session/load", `{}`); p.expect("session/set_mode") }, nil, DefaultNewLimit, runtime.KindUnavailable, "X did not answer session/set_mode within 1m0s"},
+		"mode of load": {"s", func(p *peer) { answered(p, "session/load", `{}`); p.expect("session/set_mode") }, nil, DefaultNewLimit, runtime.KindCouldNot, "X did not answer session/set_mode within 1m0s"},
 		"option": {"", func(p *peer) {
 			answered(p, "session/new", `{"sessionId":"s","configOptions":[{"id":"allow_all","currentValue":"on"}]}`)
 			answered(p, "session/set_mode", `{}`)

@@ -72,10 +72,7 @@ func (c *conn) create(ctx context.Context) (runtime.Opened, error) {
 	c.id = id
 	c.mu.Unlock()
 	c.settings = parseSettings(result)
-	if err := c.setMode(ctx, id); err != nil {
-		return runtime.Opened{}, err
-	}
-	if err := c.setOptions(ctx, id, result); err != nil {
+	if err := c.setAsking(ctx, id, result); err != nil {
 		return runtime.Opened{}, err
 	}
 	c.warnRetention()
@@ -99,10 +96,10 @@ func (c *conn) load(ctx context.Context, id string) (runtime.Opened, error) {
 	c.dropTwins(id)
 	opened := runtime.Opened{ID: id, Asserted: c.asserted(result, id), History: c.replayedHistory(l)}
 	c.settings = parseSettings(result)
-	if err := c.setMode(ctx, id); err != nil {
-		return runtime.Opened{}, err
-	}
-	if err := c.setOptions(ctx, id, result); err != nil {
+	if err := c.setAsking(ctx, id, result); err != nil {
+		if err.Retryable && err.Kind == runtime.KindUnavailable { // the conversation is there; only this attach came to nothing
+			err.Kind = runtime.KindCouldNot
+		}
 		return runtime.Opened{}, err
 	}
 	if err := c.evidence(ctx, &opened); err != nil {
@@ -296,9 +293,17 @@ func sameDir(a, b string) bool {
 	return err == nil && real == filepath.Clean(b)
 }
 
+// setAsking sees to it that the agent asks before it acts.
+func (c *conn) setAsking(ctx context.Context, id string, result json.RawMessage) *runtime.Error {
+	if err := c.setMode(ctx, id); err != nil {
+		return err
+	}
+	return c.setOptions(ctx, id, result)
+}
+
 // setMode puts the conversation into the mode in which the agent asks. An agent that refuses is not used: it would act
 // without asking.
-func (c *conn) setMode(ctx context.Context, id string) error {
+func (c *conn) setMode(ctx context.Context, id string) *runtime.Error {
 	if c.p.Mode == "" {
 		return nil
 	}

@@ -13,7 +13,7 @@ type Option struct{ ID, Value string }
 
 // setOptions gives the options of the profile their values, where the answer to a new or a load says that they have others. An agent that
 // refuses is not used: it would act without asking.
-func (c *conn) setOptions(ctx context.Context, id string, result json.RawMessage) error {
+func (c *conn) setOptions(ctx context.Context, id string, result json.RawMessage) *runtime.Error {
 	for _, want := range c.p.Options {
 		for option := range wire.Elements(wire.Field(result, "configOptions")) {
 			if !wire.Is(wire.Field(option, "id"), want.ID) || wire.Is(wire.Field(option, "currentValue"), want.Value) {
@@ -27,7 +27,7 @@ func (c *conn) setOptions(ctx context.Context, id string, result json.RawMessage
 	return nil
 }
 
-func (c *conn) setOption(ctx context.Context, id string, want Option) error {
+func (c *conn) setOption(ctx context.Context, id string, want Option) *runtime.Error {
 	result, err := c.Within(ctx, c.p.newLimit(), "session/set_config_option", settingParams{SessionID: id, ConfigID: want.ID, Value: want.Value})
 	switch {
 	case err == nil && took(result, want):
