@@ -136,3 +136,19 @@ func TestLaunchUsesWhatItHasMade(t *testing.T) {
 		}
 	}
 }
+
+// The unnamed session of a run has one conversation, which was made for its first window.
+func TestLaunchMakesAnUnnamedConversation(t *testing.T) {
+	b, w, m := newMade(t)
+	w.use = w.says("what the person typed into the window")
+	r := b.run("<Session.Launch agent=\"fake\">be brief</Session.Launch>\n<Prompt agent=\"fake\">the words after the window was left</Prompt>\n<Session.Launch agent=\"fake\"/>\n")
+	if r.err != nil || len(m.layers) != 1 || len(w.opened) != 2 || w.opened[0].ID != "made-1" || w.opened[1].ID != "made-1" || len(w.f.homes) != 1 {
+		t.Fatalf("%v, layers %q, opened %+v", r.err, m.layers, w.opened)
+	}
+	if turns := len(w.f.homes["made-1"].turns); turns != 3 {
+		t.Errorf("%d turns", turns)
+	}
+	if routes, _ := b.routes(); len(routes) != 0 {
+		t.Errorf("routes %v", routes)
+	}
+}
