@@ -2,6 +2,7 @@
 # make demo       run examples/demo.xmd on the built-in scripted agent: no account, no network
 # make test       all tests, with the race detector
 # make real       the real agents, pinned and driven by a scripted model on loopback; writes specs/evidence.md
+# make cross     compile for Linux, macOS and Windows; nothing is run there
 # make lint       gofmt, go vet, golangci-lint (pinned, built into the cache folder)
 # make bench      Go benchmarks; BENCH=regexp narrows, BENCHTIME=5s lengthens
 # make fuzz       every fuzz target in turn for FUZZTIME (60s)
@@ -30,7 +31,7 @@ LINT_DIR   := $(CACHE)/xmd-tools/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env
 LINT       := $(LINT_DIR)/golangci-lint
 
 .DELETE_ON_ERROR:
-.PHONY: build demo test real lint bench fuzz clean help
+.PHONY: build demo test real cross lint bench fuzz clean help
 
 # The Go tool decides what is out of date, so the binary is always asked for.
 build:
@@ -54,6 +55,12 @@ real: build
 	$(GO) test $(GOFLAGS_) -count=1 -p 1 -timeout $(REAL_TIMEOUT) -run '$(REAL_RUN)' -v $(REAL_PKGS) || status=$$?; \
 	$(GO) run $(GOFLAGS_) ./agents/agenttest/real evidence specs/evidence.md || status=$$?; \
 	exit $$status
+
+cross:
+	@for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do \
+	  echo "compiling for $$target"; \
+	  GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) build $(GOFLAGS_) -o /dev/null ./cmd/xmd; \
+	done
 
 lint: $(LINT)
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
