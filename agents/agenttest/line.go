@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,7 @@ type line struct {
 
 	mu     sync.Mutex
 	stderr bytes.Buffer
+	shown  [][]byte // what the agent sent, as long as it was short
 }
 
 // start starts a process in the place, which the end of the test closes.
@@ -82,6 +84,23 @@ func (l *line) trace(direction string, frame []byte) {
 		default:
 		}
 	}
+	if direction == "in" && len(frame) <= shownLimit {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.shown = append(l.shown, bytes.Clone(frame))
+	}
+}
+
+// shownLimit is the length of a frame that is kept to be looked at.
+const shownLimit = 16 << 10
+
+// showed says whether the agent sent a frame with all these pieces.
+func (l *line) showed(pieces ...string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.ContainsFunc(l.shown, func(frame []byte) bool {
+		return !slices.ContainsFunc(pieces, func(piece string) bool { return !bytes.Contains(frame, []byte(piece)) })
+	})
 }
 
 func (l *line) said(b []byte) {
