@@ -13,7 +13,7 @@ type differing struct {
 }
 
 const (
-	saidDeclined = "what is declined shows as not run, and the work goes on"
+	saidDeclined = "a call that is declined shows as not run; nothing of an end of the turn"
 	seenDeclined = "a refusal ends the agent's turn"
 	saidKept     = "it keeps its conversations on disk, so that a new process can load one"
 	saidIdentity = "its adapter states no identity that lasts"

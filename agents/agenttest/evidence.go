@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -40,13 +41,20 @@ const (
 	cellKind  = "cell"
 )
 
-// Wanted skips the test unless real programs are asked for; then nothing is recorded.
+// Wanted skips the test unless real programs are asked for; then nothing is recorded. Otherwise the test goes on beside others. It may be
+// called again by the same test.
 func Wanted(t *testing.T) {
 	t.Helper()
 	if os.Getenv("XMD_REAL") != "1" {
 		t.Skip("real programs run with XMD_REAL=1 only: make real")
 	}
+	if _, again := beside.LoadOrStore(t.Name(), true); !again {
+		t.Parallel()
+	}
 }
+
+// beside has the names of the tests that run beside others.
+var beside sync.Map
 
 // Record notes, when the test ends, how it ended. It skips the test, and notes nothing, if it is of an agent that was not asked for. A test
 // that is skipped by NotRun counts as not run; skipped otherwise it does not apply, and is no line of the list. The test is a

@@ -119,6 +119,9 @@ func (l *line) failure(words string) {
 	if strings.Contains(h.answer(), s.Failed) {
 		l.t.Errorf("the failure is in the answer %q", h.answer())
 	}
+	if strings.HasPrefix(words, "HTTP ") && words != modelScript().Fail {
+		differs(l.t, "shown with %s, not 500", words)
+	}
 	if h.Usage != nil {
 		differs(l.t, "the failed turn tells of tokens")
 	}
