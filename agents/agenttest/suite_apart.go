@@ -14,10 +14,9 @@ const (
 	news = "The working tree was changed by another agent."
 )
 
-// instructions looks for the workflow's instructions in what reaches the model, by each way in which the driver can give them apart from
-// the words: to a conversation that is made without a turn, with a new and a loaded one, and beside a prompt. What an agent is told by the
-// door only is the door's to test.
-func instructions(t *testing.T, target Target) {
+// apart looks in what reaches the model for what the driver gives it apart from the words: instructions of a conversation that is made without
+// a turn, and what is told beside a prompt.
+func apart(t *testing.T, target Target) {
 	claim(t, target, colInstructions)
 	if target.Model == nil {
 		NotRun(t, "the target has no model that shows what it is given")
@@ -31,19 +30,15 @@ func instructions(t *testing.T, target Target) {
 	l := newPlace(t, target).start(t)
 	_, begins := l.Connection.(runtime.Beginner)
 	_, informs := l.Connection.(runtime.Informer)
-	_, equips := l.Connection.(runtime.Equipper)
-	equips = equips && (l.info.Channel == runtime.ChannelStart || l.info.Channel == runtime.ChannelEvery)
 	l.end()
-	if !begins && !informs && !equips {
+	if !begins && !informs {
 		NotRun(t, "its driver has no channel of the agent's for them")
 	}
-	for name, way := range map[string]struct {
-		is   bool
-		test func(*testing.T, *place, *model.Server)
-	}{"without a turn": {begins, begun}, "new and loaded": {equips, equipped}, "beside the words": {informs, informed}} {
-		if way.is {
-			t.Run(name, func(t *testing.T) { way.test(t, newPlace(t, target), server) })
-		}
+	if begins {
+		t.Run("without a turn", func(t *testing.T) { begun(t, newPlace(t, target), server) })
+	}
+	if informs {
+		t.Run("beside the words", func(t *testing.T) { informed(t, newPlace(t, target), server) })
 	}
 }
 
@@ -67,21 +62,6 @@ func begun(t *testing.T, p *place, server *model.Server) {
 	}
 	l.good("SAY one")
 	told(t, server, rule, 1)
-}
-
-// equipped: the instructions are there in a new conversation, and when another process has loaded it.
-func equipped(t *testing.T, p *place, server *model.Server) {
-	id := ""
-	for range 2 {
-		l := p.start(t)
-		if err := l.Connection.(runtime.Equipper).Equip(runtime.Equipment{Instructions: rule}); err != nil {
-			t.Fatal(err)
-		}
-		id = l.open(id).ID
-		l.good("SAY one")
-		told(t, server, rule, 1)
-		l.end()
-	}
 }
 
 // informed: what is told beside a prompt reaches the model once, stays, and is none of the person's words.
