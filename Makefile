@@ -25,13 +25,14 @@ REAL_PARALLEL ?= 4
 # The packages that hold tests against real programs, and the names of those tests.
 REAL_PKGS_ALL := ./agents/... ./cmd/xmd/...
 REAL_RUN_ALL  := ^TestReal
-REAL_PKGS  ?= $(REAL_PKGS_ALL)
 AGENTS     ?=
 comma      := ,
 INSTALLED  := $(filter installed,$(subst $(comma), ,$(AGENTS)))
 ifneq ($(INSTALLED),)
+REAL_PKGS  ?= ./agents/agenttest
 REAL_RUN   ?= ^TestRealInstalled$$
 else
+REAL_PKGS  ?= $(REAL_PKGS_ALL)
 REAL_RUN   ?= $(REAL_RUN_ALL)
 endif
 # Only a whole run writes the page of the specifications: in that of any other run most cells are "not run".

@@ -79,8 +79,8 @@ func (r RunEvidence) cell(k kind, c column) string {
 	of := r.versions(k)
 	if c == colUpgrade || c == colDowngrade {
 		of = []string{strings.Join(k.chain(c), arrow)}
-		if len(k.versions) == 0 || len(r.versions(k)) == 1 {
-			return "not run: one version is installed"
+		if one := r.versions(k); len(k.versions) == 0 || len(one) == 1 {
+			return strings.Replace(r.text(k.Row, one[0], c), unseen, "not run: one version is installed", 1)
 		}
 	}
 	var texts []string
@@ -123,8 +123,11 @@ func (r RunEvidence) text(row Row, version string, c column) string {
 	case by[skipped] != nil:
 		return "not run: " + plain(by[skipped][0].Why)
 	}
-	return "not run: no test of it in this run"
+	return unseen
 }
+
+// unseen is in a cell of which no test says anything.
+const unseen = "not run: no test of it in this run"
 
 // plain is text for a cell of a table.
 func plain(text string) string {
