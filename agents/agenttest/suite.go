@@ -122,6 +122,9 @@ func (l *line) failure(words string) {
 	if strings.HasPrefix(words, "HTTP ") && words != modelScript().Fail {
 		differs(l.t, "shown with %s, not 500", words)
 	}
+	if l.showed(`"agent_message_chunk"`, s.Failed) {
+		differs(l.t, "it says so as if it were an answer, which xmd keeps out of it")
+	}
 	if h.Usage != nil {
 		differs(l.t, "the failed turn tells of tokens")
 	}
@@ -261,7 +264,7 @@ func cancels(t *testing.T, target Target) {
 
 // on makes a subtest's own view of a connection, so that failures are reported where they belong.
 func (l *line) on(t *testing.T) *line {
-	return &line{t: t, p: l.p, Connection: l.Connection, info: l.info, prompted: l.prompted}
+	return &line{t: t, p: l.p, Connection: l.Connection, info: l.info, prompted: l.prompted, frames: l.frames}
 }
 
 func (p *place) file(name string) string { return filepath.Join(p.Root, name) }
