@@ -24,7 +24,8 @@ var gemini = Profile{
 		Mode:       "default",
 		StartLimit: 60 * time.Second, // 2 to 10 s
 		HomeTop:    "GEMINI_CLI_HOME", HomeDir: ".gemini",
-		Fence: "available_commands_update",
+		// It does not wait for what it replays, only for room in its pipe: the fence is on its way when a message is longer than that.
+		Fence: "available_commands_update", Trails: 300 * time.Millisecond,
 		Forms: past.Forms{Synthetic: []past.Frame{
 			{Open: "<session_context>", Close: "</session_context>"},
 			{Open: "[Function Response: ", Close: "]"},

@@ -184,6 +184,9 @@ func (c *conn) awaitFence(ctx context.Context, l *loading) {
 		}
 	}()
 	c.wireQuiet(silent, quiet)
+	if c.p.Trails > 0 && silent.Err() != nil {
+		c.wireQuiet(ctx, c.p.Trails)
+	}
 }
 
 func (c *conn) stopLoading() {

@@ -27,11 +27,13 @@ type Profile struct {
 	HomeDir string // below the person's home when HomeVar is not set; "": unknown
 	HomeTop string // names the folder that HomeDir is in, in place of the person's home
 
-	Evidence   Evidence // where identity and history are read
-	Asserts    bool     // an id in _meta.sessionId of a load is the provider's own, never an echo
-	Fence      string   // update kind behind the last replayed one; "": 2 s of silence
-	NoFence    bool     // the answer of a load is behind the whole replay
-	past.Forms          // how the history shows the words of the person, and the agent's own
+	Evidence Evidence // where identity and history are read
+	Asserts  bool     // an id in _meta.sessionId of a load is the provider's own, never an echo
+	Fence    string   // update kind behind the last replayed one; "": 2 s of silence
+	NoFence  bool     // the answer of a load is behind the whole replay
+	// Trails says that a long message of the replay lets the fence pass: the rest comes behind it, with pauses shorter than this. 0: never.
+	Trails     time.Duration
+	past.Forms // how the history shows the words of the person, and the agent's own
 	// CompletedMark is a member of _meta that is true in a replayed update when the turn it belongs to came to its normal end; "":
 	// the replay says nothing of ends.
 	CompletedMark string

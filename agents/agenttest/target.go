@@ -10,6 +10,9 @@ import (
 type Target struct {
 	// Name tells targets apart in test names and in the evidence, for example "codex 0.162.1 over acp".
 	Name string
+	// Row is the row of the table that the target belongs to, and Release the version of the agent there; zero: it is no real program.
+	Row
+	Release string
 	// Version is what the handshake must name; "": it is not looked at.
 	Version string
 	// At says how the agent is reached in a place. It is called once for each process that the suite starts, so it must

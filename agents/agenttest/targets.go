@@ -20,10 +20,12 @@ const (
 // Codex is real Codex of that version over its adapter; the test is skipped as not run if it is not installed.
 func Codex(version string) Target {
 	return Target{
-		Name:   "codex " + version,
-		Model:  startModel,
-		At:     codexOver("acp", version, nil),
-		Script: codexScript(),
+		Name:    "codex " + version,
+		Row:     Row{"Codex", overCodex},
+		Release: version,
+		Model:   startModel,
+		At:      codexOver("acp", version, nil),
+		Script:  codexScript(),
 		Store: Store{
 			Locks:   true,
 			Unknown: otherID,
@@ -40,10 +42,12 @@ func Codex(version string) Target {
 // Claude is real Claude of that version over its adapter; the test is skipped as not run if it is not installed.
 func Claude(version string) Target {
 	return Target{
-		Name:   "claude " + version,
-		Model:  startModel,
-		At:     realAgent("claude", version, ClaudeEnv),
-		Script: modelScript(),
+		Name:    "claude " + version,
+		Row:     Row{"Claude", overClaude},
+		Release: version,
+		Model:   startModel,
+		At:      realAgent("claude", version, ClaudeEnv),
+		Script:  modelScript(),
 		Store: Store{
 			Unknown: otherID,
 			Remove:  func(t testing.TB, p Place, id string) { t.Helper(); remove(t, claudeSession(t, p, id)) },
@@ -71,7 +75,7 @@ func realAgent(name, version string, environ func(Place, string) ([]string, erro
 		t.Helper()
 		env, err := environ(p, version)
 		if err != nil {
-			t.Skipf("not run: %v", err)
+			NotRun(t, err.Error())
 		}
 		a, err := agents.New(agents.Options{Env: env}).Lookup(name)
 		if err != nil {

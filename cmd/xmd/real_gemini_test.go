@@ -3,7 +3,6 @@
 package main
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -13,9 +12,7 @@ import (
 // The main promise for Gemini and OpenCode, which speak the protocol themselves. Their other cases are the conformance suite's: neither
 // says anything of a model that fails with 500, and no command prints their version.
 func TestRealGeminiAndOpenCodeContinue(t *testing.T) {
-	if os.Getenv("XMD_REAL") != "1" {
-		t.Skip("real programs run with XMD_REAL=1 only: make real")
-	}
+	agenttest.Wanted(t)
 	const itself = "its own ACP"
 	gemini := func(p agenttest.Place, version string) ([]string, error) {
 		agenttest.AgeGemini(t, p, 2*time.Minute) // a load waits for the end of the minute in which the conversation was made
