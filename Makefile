@@ -2,9 +2,9 @@
 # make demo       run examples/demo.xmd on the built-in scripted agent: no account, no network
 # make test       all tests, with the race detector
 # make real       the real agents, pinned and driven by a scripted model on loopback; writes specs/evidence.md
-# make cross      compile for Linux, macOS and Windows; nothing is run there
 #                 AGENTS=codex,grok narrows to these, AGENTS=installed takes what is on PATH; then bin/evidence.md is written
 # make live       AGENT=codex: two prompts to an agent on your own sign-in; says what it will do and asks first
+# make cross      compile for Linux, macOS and Windows; nothing is run there
 # make lint       gofmt, go vet, golangci-lint (pinned, built into the cache folder)
 # make bench      Go benchmarks; BENCH=regexp narrows, BENCHTIME=5s lengthens
 # make fuzz       every fuzz target in turn for FUZZTIME (60s)
