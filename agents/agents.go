@@ -143,5 +143,7 @@ func (w way) info() runtime.AgentInfo {
 		RejectEnds:  p.Driver.RejectEnds,
 		ConfirmList: p.Confirm,
 		ConfirmLoad: p.ConfirmLoad,
+		Channel:     p.channel(),
+		OwnTools:    p.Transport == transportServer,
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"xmd/agents/codex"
 	"xmd/agents/native"
 	"xmd/agents/past"
+	"xmd/runtime"
 )
 
 // Profile is what is known of one agent: a row of the table below. Read-only.
@@ -62,6 +63,15 @@ var profiles = []Profile{
 		},
 		Driver: acp.Profile{
 			Mode: "default", Meta: json.RawMessage(rawMessages),
+			// 2.1.210 takes what comes with every load, and drops it where nothing comes; from 2.1.300 on the first that it saw stays.
+			Instructions: acp.Instructions{Channel: runtime.ChannelEvery, Member: "_meta.systemPrompt", Form: `{"append":{text}}`},
+			DoorCall: acp.DoorCall{
+				Member: []string{"_meta", "claudeCode", "toolName"}, Form: "mcp__{server}__{tool}",
+				Unless: []acp.Sign{
+					{Member: []string{"_meta", "claudeCode", "mcpServer", "name"}, Value: "{server}"},
+					{Member: []string{"_meta", "claudeCode", "mcpServer", "source"}, Value: "dynamic"}, // not of the person's configuration
+				},
+			},
 			StartLimit: 30 * time.Second,
 			EOFWait:    5 * time.Second, // the CLI behind it may live on for 3 s
 			HomeVar:    "CLAUDE_CONFIG_DIR", HomeDir: ".claude",
@@ -117,6 +127,14 @@ func (p Profile) home(env []string) string {
 		return codex.Home(env)
 	}
 	return p.Driver.Home(env)
+}
+
+// channel is where the agent takes the workflow's instructions.
+func (p Profile) channel() runtime.Channel {
+	if p.Transport == transportServer {
+		return runtime.ChannelStart
+	}
+	return p.Driver.Instructions.Channel
 }
 
 // askMode is the mode in which the agent asks before it acts; "" when no name is known for it.
