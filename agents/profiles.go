@@ -27,6 +27,7 @@ type Profile struct {
 	Confirm   bool     // its own session list may confirm identity
 	// ConfirmLoad says that a load that succeeded confirms identity too: the agent compares the id with the one it kept.
 	ConfirmLoad bool
+	leads       bool // the configuration says that instructions lead the message
 	Own         bool // xmd itself: found without looking, and given XMD_SIM_* of the environment
 	Driver      acp.Profile
 	Native      native.Interface // of its own, for people; zero: xmd does not open it
@@ -127,14 +128,6 @@ func (p Profile) home(env []string) string {
 		return codex.Home(env)
 	}
 	return p.Driver.Home(env)
-}
-
-// channel is where the agent takes the workflow's instructions.
-func (p Profile) channel() runtime.Channel {
-	if p.Transport == transportServer {
-		return runtime.ChannelStart
-	}
-	return p.Driver.Instructions.Channel
 }
 
 // askMode is the mode in which the agent asks before it acts; "" when no name is known for it.
