@@ -100,11 +100,14 @@ type shim struct {
 	out   io.Writer
 
 	mu       sync.Mutex
-	inFlight map[string]context.CancelCauseFunc // by the id of the request
+	inFlight map[string]*carried // by the id of the request
 }
 
+// carried is a request on its way.
+type carried struct{ cancel context.CancelCauseFunc }
+
 func newShim(ctx context.Context, address, key string, stdout io.Writer) *shim {
-	s := &shim{address: address, key: key, out: stdout, inFlight: map[string]context.CancelCauseFunc{}}
+	s := &shim{address: address, key: key, out: stdout, inFlight: map[string]*carried{}}
 	s.ctx, s.end = context.WithCancelCause(ctx)
 	s.broken, s.breaks = context.WithCancel(context.Background())
 	dialer := net.Dialer{Timeout: 10 * time.Second}
@@ -175,56 +178,66 @@ func (s *shim) line(line []byte) {
 		s.say(errorMessage(nil, codeRequest, "an id is a string or a number"))
 		return
 	}
+	s.carry(line, m)
+}
+
+// carry posts a message in the background and says its answer.
+func (s *shim) carry(line []byte, m envelope) {
 	ctx, cancel := context.WithCancelCause(s.ctx)
-	id := ""
-	if m.Method != "" {
+	request, id := &carried{cancel}, ""
+	if m.Method != "" && m.ID != nil {
 		id = callID(m.ID)
-	}
-	if id != "" && !s.begin(id, cancel) {
-		cancel(nil)
-		s.say(errorMessage(m.ID, codeRequest, "a request of this id is under way"))
-		return
+		if !s.begin(id, request) {
+			cancel(nil)
+			s.say(errorMessage(m.ID, codeRequest, "a request of this id is under way"))
+			return
+		}
 	}
 	s.lines.Add(1)
 	go func() {
 		defer s.lines.Done()
 		defer cancel(nil)
 		answer, err := s.post(ctx, line, m.ID)
-		if id == "" {
-			return // nobody waits for it
+		if id == "" || !s.over(id, request) {
+			return // nobody waits for an answer
 		}
-		s.over(id)
-		switch {
-		case ctx.Err() != nil: // cancelled: the client wants no answer
-		case err != nil:
-			s.say(errorMessage(m.ID, codeServer, err.Error()))
-		default:
+		if err != nil {
+			answer = errorMessage(m.ID, codeServer, err.Error())
+		}
+		if s.ctx.Err() == nil {
 			s.say(answer)
 		}
 	}()
 }
 
-func (s *shim) begin(id string, cancel context.CancelCauseFunc) bool {
+func (s *shim) begin(id string, request *carried) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.inFlight[id] != nil {
 		return false
 	}
-	s.inFlight[id] = cancel
+	s.inFlight[id] = request
 	return true
 }
 
-func (s *shim) over(id string) {
+// over says whether the request is still the one of that id, and no longer.
+func (s *shim) over(id string, request *carried) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.inFlight[id] != request {
+		return false
+	}
 	delete(s.inFlight, id)
+	return true
 }
 
+// cancel ends a request whose answer the client does not want any more.
 func (s *shim) cancel(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel := s.inFlight[id]; cancel != nil {
-		cancel(errCancelled)
+	if request := s.inFlight[id]; request != nil {
+		request.cancel(errCancelled)
+		delete(s.inFlight, id)
 	}
 }
 
