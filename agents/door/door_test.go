@@ -327,6 +327,21 @@ func TestCall(t *testing.T) {
 	}
 }
 
+// What an agent says of its own call reaches the runtime.
+func TestMetaOfACall(t *testing.T) {
+	o := open(t, func(_ context.Context, use runtime.ToolUse) runtime.ToolAnswer {
+		return runtime.ToolAnswer{Text: string(use.Meta)}
+	}, ask)
+	_, body := o.post(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","_meta":{"claudecode/toolUseId":"toolu_1","progressToken":2}}}`)
+	if text, _ := toolText(t, body); text != `{"claudecode/toolUseId":"toolu_1","progressToken":2}` {
+		t.Error(text)
+	}
+	_, body = o.post(callBody(1, "ask", "{}"))
+	if text, _ := toolText(t, body); text != "" {
+		t.Error(text)
+	}
+}
+
 func TestNobodyAnswers(t *testing.T) {
 	o := open(t, nil, review)
 	_, body := o.post(callBody(1, "review", `{"file":"a"}`))

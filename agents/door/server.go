@@ -2,6 +2,7 @@ package door
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 
@@ -62,7 +63,19 @@ func (p *pass) callTool(ctx context.Context, r *mcp.CallToolRequest) (mcp.Result
 	if !ok || p.answer == nil {
 		return result(runtime.ToolAnswer{Text: "the workflow does not answer " + name, Failed: true}), nil
 	}
-	return result(p.run(c, runtime.ToolUse{Name: name, Args: args})), nil
+	return result(p.run(c, runtime.ToolUse{Name: name, Args: args, Meta: meta(r.Params.Meta)})), nil
+}
+
+// meta is _meta of a call in JSON; nil for none.
+func meta(m mcp.Meta) json.RawMessage {
+	if len(m) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(m)
+	if err != nil { // what was decoded from JSON encodes
+		return nil
+	}
+	return text
 }
 
 // run answers a call, whatever the body does.
