@@ -110,6 +110,7 @@ var profiles = []Profile{
 			StartLimit: 30 * time.Second,
 			Asserts:    true,
 			Fence:      "available_commands_update",
+			DoorCall:   acp.DoorCall{Member: []string{"_meta", "sim", "server"}, Form: "{server}", Tool: []string{"_meta", "sim", "tool"}},
 			Forms:      past.Forms{Summary: "This conversation goes on from an earlier one of "},
 			Missing:    []acp.Shape{{Code: -32002}},
 			Busy:       []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},
