@@ -3,10 +3,15 @@ package agenttest
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"xmd/agents/agenttest/model"
 	"xmd/agents/door"
@@ -77,8 +82,35 @@ type gives uint8
 const (
 	byAddress gives = iota
 	byCommand
+	slowly // by address, and each answer comes late
 	directly
 )
+
+// late is how late. An agent that does not wait for its servers has answered a prompt by then.
+const late = 300 * time.Millisecond
+
+// behind puts something slow before a server.
+func behind(t testing.TB, s runtime.MCPServer) runtime.MCPServer {
+	t.Helper()
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
+		r.Out.Host = to.Host
+	}}
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(late): // it is what is tested: nothing waits for it
+			pass.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(slow.Close)
+	s.URL = slow.URL + to.Path
+	return s
+}
 
 // equip gives the conversation a door, in that way, a foreign server with a tool of the same name, and instructions where the agent takes
 // them.
@@ -104,6 +136,8 @@ func (l *line) equip(way gives, instructions string) (own, foreign *counter) {
 		e.Tools, e.Call = tools, own.call
 	case way == byAddress && address:
 		e.Servers, e.Listed = []runtime.MCPServer{own.pass.Server(), other}, own.pass.Listed()
+	case way == slowly && address:
+		e.Servers, e.Listed = []runtime.MCPServer{behind(l.t, own.pass.Server()), other}, own.pass.Listed()
 	case way == byCommand && command:
 		e.Servers, e.Listed = []runtime.MCPServer{own.pass.Shim(), other}, own.pass.Listed()
 	default:
@@ -135,19 +169,24 @@ const theLayer = "Always think of the harbour of XMDHAVEN."
 
 // instructions is the workflow's layer: it reaches the model with every turn, once, in this process and in the next.
 func instructions(t *testing.T, target Target) {
+	t.Run("at once", func(t *testing.T) { instructed(t, target, byAddress) })
+	t.Run("slowly", func(t *testing.T) { instructed(t, target, slowly) })
+}
+
+func instructed(t *testing.T, target Target, way gives) {
 	target, server := watched(t, target)
 	p := newPlace(t, target)
 	l := p.start(t)
 	if l.info.Channel == runtime.ChannelLead {
 		t.Skip("the agent has no place for instructions")
 	}
-	l.equip(byAddress, theLayer)
+	l.equip(way, theLayer)
 	id := l.open("").ID
 	l.good("SAY one")
 	l.good("SAY two")
 	l.end()
 	l = p.start(t)
-	l.equip(byAddress, theLayer)
+	l.equip(way, theLayer)
 	l.open(id)
 	l.good("SAY three")
 	l.end()
@@ -168,6 +207,7 @@ func doors(t *testing.T, target Target) {
 		t.Skip("the target cannot be made to use a server")
 	}
 	t.Run("by address", func(t *testing.T) { doorTurns(t, target, byAddress) })
+	t.Run("slowly", func(t *testing.T) { doorTurns(t, target, slowly) })
 	t.Run("by command", func(t *testing.T) { doorTurns(t, target, byCommand) })
 	t.Run("directly", func(t *testing.T) {
 		if !target.At(t, newPlace(t, target).Place).Agent.Info().OwnTools {
