@@ -3,6 +3,8 @@ package agenttest
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -96,7 +98,7 @@ func behind(t testing.TB, s runtime.MCPServer) runtime.MCPServer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+	pass := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
 		r.Out.Host = to.Host
 	}}
