@@ -47,6 +47,26 @@ func TestChannels(t *testing.T) {
 	}
 }
 
+// What makes OpenCode wait for a tool gives way to what the person has there.
+func TestWeakEnvironment(t *testing.T) {
+	const name = "OPENCODE_CONFIG_CONTENT="
+	for own, want := range map[string]int{"": 1, "{}": 0} {
+		m := newMachine(t, "opencode")
+		if own != "" {
+			m.env = append(m.env, name+own)
+		}
+		r := New(Options{Env: m.env})
+		p, _ := r.row("opencode")
+		w, err := r.find(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(strings.Join(w.env, "\n"), name); n != want {
+			t.Errorf("with %q of the person's it is set %d times", own, n)
+		}
+	}
+}
+
 func TestNoSuchChannel(t *testing.T) {
 	m := newMachine(t, "codex", "claude", "claude-agent-acp")
 	for agent, words := range map[string][2]string{"claude": {"often", `"lead" or "start" or "every" or "door"`}, "codex": {"door", `write "lead" or "start"`}} {
