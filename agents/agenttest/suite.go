@@ -23,6 +23,8 @@ func Run(t *testing.T, target Target) {
 	t.Run("damaged", func(t *testing.T) { damaged(t, target) })
 	t.Run("apart", func(t *testing.T) { apart(t, target) })
 	t.Run("busy", func(t *testing.T) { busy(t, target) })
+	t.Run("instructions", func(t *testing.T) { instructions(t, target) })
+	t.Run("door", func(t *testing.T) { doors(t, target) })
 	t.Run("teardown", func(t *testing.T) { teardown(t, target) })
 }
 

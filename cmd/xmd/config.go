@@ -114,7 +114,7 @@ func (c config) check(path string, text []byte) error {
 			known      []string
 		}{
 			{"transport", a.Transport, agents.Transports(name)},
-			{"instructions", a.Instructions, []string{instructionsLead, instructionsDoor}},
+			{"instructions", a.Instructions, agents.Channels(transportOf(name, a))},
 			{"confirm", a.Confirm, []string{agents.ConfirmList, agents.ConfirmHistory}},
 			{"reject", a.Reject, []string{agents.RejectEnds, agents.RejectContinues}},
 		} {
@@ -129,11 +129,16 @@ func (c config) check(path string, text []byte) error {
 	return nil
 }
 
-// Words of the key instructions.
-const (
-	instructionsLead = "lead"
-	instructionsDoor = "door"
-)
+// transportOf is what an agent is reached over as a table says.
+func transportOf(name string, a agentConfig) string {
+	switch {
+	case a.Transport != "":
+		return a.Transport
+	case a.Command != "":
+		return "acp"
+	}
+	return agents.Transports(name)[0]
+}
 
 // placeOf finds where a key of a file that could be read stands, or the key whose value holds it.
 func placeOf(text []byte, path ...string) (row, col int) {
@@ -175,13 +180,9 @@ func (c config) custom() map[string]agents.Custom {
 }
 
 func (a agentConfig) custom() agents.Custom {
-	channel := runtime.ChannelLead
-	if a.Instructions == instructionsDoor {
-		channel = runtime.ChannelDoor
-	}
 	return agents.Custom{
 		Command: a.Command, Args: a.Args, Env: a.Env, Transport: a.Transport, Executable: a.Executable, Version: a.Version,
-		Home: a.Home, Model: a.Model, Effort: a.Effort, Mode: a.Mode, Instructions: channel, InstructionsGiven: a.Instructions != "",
+		Home: a.Home, Model: a.Model, Effort: a.Effort, Mode: a.Mode, Instructions: a.Instructions,
 		Confirm: a.Confirm, Reject: a.Reject, Fence: a.Fence, Noise: a.Noise,
 	}
 }
