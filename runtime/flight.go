@@ -83,6 +83,9 @@ func (r *Runner) settleOne(ctx context.Context, f journal.Flight) error {
 	if err != nil {
 		return err
 	}
+	if _, inCall := journal.TurnOfCall(f.Step); inCall && !s.key.Named() { // nothing goes on in its conversation
+		return r.skip(ctx, s, f, FateUnknown)
+	}
 	if err := s.turn.take(ctx, nil); err != nil {
 		return err
 	}
@@ -183,6 +186,9 @@ func (r *Runner) decideFlight(ctx context.Context, s *session, f journal.Flight,
 	word := r.o.Settle[f.Step]
 	if word == "" && f.Sent.Resend && fate != FateCompleted {
 		word = SettleResend
+	}
+	if _, inCall := journal.TurnOfCall(f.Step); inCall && word == "" {
+		word = SettleSkip // the body that it stands in ended with the process; what becomes of the call is the turn's business
 	}
 	switch {
 	case fate == FateAbsent && (word == "" || word == SettleResend):

@@ -112,7 +112,7 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 	}
 	q.where = s.at(q.where)
 	t := &turn{
-		r: r, s: s, at: q.where, policy: q.at.policy, number: s.nextTurn, attempt: 1 + r.o.Past.Count(q.where.Step, event.PromptSent),
+		r: r, s: s, at: q.where, policy: q.at.policy, number: s.nextTurn, attempt: 1 + r.o.Past.Sendings(q.where.Step),
 		resend: q.resend, words: flightWords(s.conn, q.words),
 	}
 	t.text.whole = q.whole
