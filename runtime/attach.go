@@ -59,6 +59,9 @@ func (r *Runner) attachNew(ctx context.Context, s *session, at event.At) error {
 		return err
 	}
 	close(up)
+	if err := r.equip(ctx, s); err != nil {
+		return err
+	}
 	opened, openErr := r.open(ctx, s, id, at)
 	r.observe(ctx, s, up, at)
 	if openErr != nil {
@@ -195,6 +198,7 @@ func (r *Runner) start(ctx context.Context, s *session, at event.At) error {
 		return err
 	}
 	s.conn, s.applied, s.unsettled = conn, Settings{}, false
+	s.has, s.equipped = outfit{}, false
 	r.o.Stream.Emit(event.AgentStarted, at, &event.Agent{Shown: s.info.Shown, Transport: s.info.Transport})
 	return nil
 }

@@ -339,9 +339,14 @@ func (r *Runner) sayResent(s *session, where event.At) {
 	resent := r.resent[where.Step]
 	delete(r.resent, where.Step)
 	r.mu.Unlock()
-	if resent {
-		r.warn("resend", fmt.Sprintf("%s: the prompt is sent to %s a second time; what its first turn did is not undone.", where.Position, s.info.Shown), where)
+	if !resent {
+		return
 	}
+	text := fmt.Sprintf("%s: the prompt is sent to %s a second time; what its first turn did is not undone.", where.Position, s.info.Shown)
+	if slices.ContainsFunc(r.o.Past.Steps(), func(step string) bool { turn, in := journal.TurnOfCall(step); return in && turn == where.Step }) {
+		text += " Tools of the workflow that it calls again run again."
+	}
+	r.warn("resend", text, where)
 }
 
 // acceptedBy is what a fate says of whether the provider has the words.

@@ -39,6 +39,9 @@ func (p *partner) ready(ctx context.Context, where event.At) (*session, context.
 	if err := p.take(ctx); err != nil {
 		return nil, nil, err
 	}
+	if err := p.r.wear(ctx, p.s, p.r.outfit(p.at)); err != nil {
+		return nil, nil, err
+	}
 	if err := p.r.attach(ctx, p.s, where); err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +66,7 @@ func (p *partner) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.turn.take(ctx, p.at.begun); err != nil {
+	if err := p.r.takeIn(ctx, p.at.caller, s, p.at.begun); err != nil {
 		return err
 	}
 	p.s = s

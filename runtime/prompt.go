@@ -181,7 +181,7 @@ type turn struct {
 	r        *Runner
 	s        *session
 	at       event.At
-	policy   *rule
+	from     place // of the prompt
 	number   int
 	attempt  int // from 1
 	resend   bool
@@ -189,7 +189,9 @@ type turn struct {
 	words    Fingerprint
 	text     replyText
 	reply    *layout.Reply
-	tools    map[string]*ToolCall
+	tools    map[string]*action
+	order    []string // their ids, as they came
+	calls    *calls
 	accepted bool
 	well     bool  // it came to a normal end, whatever its reply is worth
 	broken   error // the store or the output failed in the middle of the turn

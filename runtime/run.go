@@ -30,6 +30,9 @@ type Runner struct {
 	absent  map[string]bool // turns in flight that were found never to have arrived, under mu
 	resent  map[string]bool // turns that are sent a second time, under mu
 
+	tools []Tool     // of the plan: what agents are shown
+	waits []*waiting // bodies of tools that wait for a session, under mu
+
 	mu       sync.Mutex
 	sessions map[store.SessionKey]*session
 	noted    map[store.SessionKey]bool
@@ -54,8 +57,9 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
 		r.names.set(name, v)
 	}
 	r.value = nil
+	r.Offer(p)
 	line := &strand{}
-	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r, strand: line}
+	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r, strand: line, offers: &offers{}}
 	if err := r.fix(ctx, line); err != nil {
 		return err
 	}

@@ -80,6 +80,8 @@ type place struct {
 	agent   agentPin
 	session sessionPin
 	policy  *rule    // the innermost policy element; nil: none
+	offers  *offers  // what the elements before it offer
+	caller  *caller  // whose turn waits for it; nil: it is not in the body of a tool
 	dirs    []string // folders of the TempDirs around
 
 	inLet  bool // directly in the body of a Let

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"xmd/runtime/event"
 	"xmd/runtime/store"
@@ -38,6 +39,15 @@ type session struct {
 	nextTurn   int
 	applied    Settings // of the attachment
 	unsettled  bool     // what of them is in force is not known
+
+	want, has outfit // what the next attachment is to be given, and what this one was
+	equipped  bool   // it was given all of has
+	pass      Pass   // its way through the door; nil: none
+	relays    relays
+	unheard   bool // it was said that the door was not contacted
+
+	callMu  sync.Mutex
+	running *turn // whose calls are answered; nil: none
 
 	owed *store.Owner // what an earlier invocation of this run left open, until it is settled
 }
@@ -89,6 +99,7 @@ func (s *session) release(ctx context.Context) error {
 		err = s.conn.Close(ctx)
 		s.conn = nil
 	}
+	err = errors.Join(err, s.undress(ctx))
 	for _, l := range []*store.Lock{s.native, s.lock} {
 		if l != nil {
 			err = errors.Join(err, l.Close())

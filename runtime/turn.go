@@ -112,7 +112,7 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 	}
 	q.where = s.at(q.where)
 	t := &turn{
-		r: r, s: s, at: q.where, policy: q.at.policy, number: s.nextTurn, attempt: 1 + r.o.Past.Sendings(q.where.Step),
+		r: r, s: s, at: q.where, from: q.at, number: s.nextTurn, attempt: 1 + r.o.Past.Sendings(q.where.Step),
 		resend: q.resend, words: flightWords(s.conn, q.words),
 	}
 	t.text.whole = q.whole
@@ -129,8 +129,12 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 	}
 	s.nextTurn++
 	ctx, t.idle = watchIdle(ctx, r.o.Idle, Errorf(KindLimit, "%s has shown nothing for %s, and its turn was cancelled; --idle-timeout changes the limit", s.info.Shown, r.o.Idle))
+	t.begin(ctx)
 	result, perr := s.conn.Prompt(ctx, Turn{Words: q.words, Schema: q.schema, Sink: t.update, Ask: t.ask})
+	t.over()
 	defer t.idle.end()
+	t.showHeld()
+	t.sayUnheard()
 	failure = t.judge(ctx, result, perr)
 	if cerr := t.reply.Close(); failure == nil && cerr != nil {
 		failure = asError(cerr)

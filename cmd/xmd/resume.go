@@ -297,6 +297,7 @@ func (r *resumption) goOn(ctx context.Context) error {
 	if err != nil {
 		return r.p.notBegun(ctx, r.settings.Format, err)
 	}
+	l.runner.Offer(j.plan)
 	if failed := l.runner.Settle(l.ctx); len(failed) > 0 {
 		l.thrown = failed[0]
 	}
