@@ -250,7 +250,7 @@ func (c *call) run(ctx context.Context, do func(ctx context.Context, c *call) (s
 
 // doing is what answers a call of that tool in the turn; nil: it is not in scope.
 func (t *turn) doing(use ToolUse) func(ctx context.Context, c *call) (string, error) {
-	if use.Name == questionTool {
+	if use.Name == QuestionTool {
 		return t.question
 	}
 	if server, tool, ok := t.s.relays.find(use.Name); ok {
@@ -308,10 +308,10 @@ func (c *calls) saw(tool string) bool {
 	return true
 }
 
-// The built-in tool with which an agent asks the person.
-const questionTool = DoorName + "_question"
+// QuestionTool is the built-in tool with which an agent asks the person; --answer knows its question by the same name.
+const QuestionTool = DoorName + "_question"
 
-// question answers a call of questionTool.
+// question answers a call of QuestionTool.
 func (t *turn) question(ctx context.Context, c *call) (string, error) {
 	v, err := recordedValue(c.use.Args)
 	given, _ := v.(map[string]any)
@@ -324,7 +324,7 @@ func (t *turn) question(ctx context.Context, c *call) (string, error) {
 		return "", Errorf(KindFailed, "the question is empty")
 	}
 	r := t.r
-	q.Name = r.asking(ctx, questionTool)
+	q.Name = r.asking(ctx, QuestionTool)
 	r.o.Stream.Emit(event.Question, c.at, &event.Questioned{Name: q.Name, Text: q.Text, Choices: q.Choices})
 	answer, from, err := r.answer(ctx, q)
 	switch {
