@@ -52,7 +52,7 @@ type Entry struct {
 	Parts     []Part     `json:"parts,omitempty"`
 	Outcome   string     `json:"outcome,omitempty"` // done, failed, cancelled, refused; "": its end was not seen
 	Failure   string     `json:"failure,omitempty"` // the agent's own message
-	Todo      []TodoItem `json:"todo,omitempty"`    // the agent's own list as it was last told; an empty list was emptied
+	Todo      []TodoItem `json:"todo,omitzero"`     // the agent's own list as it was last told; an empty list was emptied
 	Questions []Asked    `json:"questions,omitempty"`
 }
 

@@ -314,6 +314,7 @@ func (r *Runner) endScope(ctx context.Context, scope string) {
 			delete(r.sessions, key)
 		}
 	}
+	delete(r.talks, store.ConversationKey{Session: store.Unnamed(r.o.RunID, scope), Root: r.o.Dir})
 	r.mu.Unlock()
 	if len(ended) == 0 {
 		return

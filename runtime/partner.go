@@ -17,6 +17,7 @@ type partner struct {
 	limit time.Duration
 
 	s    *session
+	turn *token          // that is held
 	live context.Context // under the prompt's timeout; nil before the first turn
 	stop context.CancelFunc
 }
@@ -39,6 +40,9 @@ func (p *partner) ready(ctx context.Context, where event.At) (*session, context.
 	if err := p.take(ctx); err != nil {
 		return nil, nil, err
 	}
+	if err := p.r.detachBare(ctx, p.s); err != nil {
+		return nil, nil, err
+	}
 	if err := p.r.attach(ctx, p.s, where); err != nil {
 		return nil, nil, err
 	}
@@ -54,7 +58,7 @@ func (p *partner) ready(ctx context.Context, where event.At) (*session, context.
 	return p.s, p.live, nil
 }
 
-// take waits for the session's turn token.
+// take waits for the session's turn token; in a Conversation for that of the Conversation.
 func (p *partner) take(ctx context.Context) error {
 	if p.s != nil {
 		return nil
@@ -63,10 +67,15 @@ func (p *partner) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.turn.take(ctx, p.at.begun); err != nil {
+	turn := &s.turn
+	if s.conv != nil {
+		turn = &s.conv.turn // of all its sessions
+	}
+	if err := turn.take(ctx, p.at.begun); err != nil {
 		return err
 	}
-	p.s = s
+	p.s, p.turn = s, turn
+	s.restart, s.offer = p.at.session.restart, offer{instructions: p.at.layer.text()}
 	return nil
 }
 
@@ -83,6 +92,6 @@ func (p *partner) release() {
 		p.stop()
 	}
 	if p.s != nil {
-		p.s.turn.give()
+		p.turn.give()
 	}
 }

@@ -10,8 +10,14 @@ import (
 	"xmd/runtime/event"
 )
 
-// render runs nodes in document order and puts what they render into out.
+// render runs the nodes of a body in document order and puts what they render into out. Instructions in it end with it.
 func (r *Runner) render(ctx context.Context, nodes []plan.Node, at place, out layout.Sink) error {
+	at.layer = &layer{up: at.layer}
+	return r.nodes(ctx, nodes, at, out)
+}
+
+// nodes is render for a part of a body.
+func (r *Runner) nodes(ctx context.Context, nodes []plan.Node, at place, out layout.Sink) error {
 	for _, n := range nodes {
 		if err := at.strand.next(ctx); err != nil {
 			return err
@@ -43,7 +49,7 @@ func (r *Runner) node(ctx context.Context, n plan.Node, at place, out layout.Sin
 		return r.line(ctx, n, at, out)
 	case *plan.Fill:
 		fill := layout.NewFill(out, n.Open, n.Close, n.Marker)
-		if err := r.render(ctx, n.Body, at, fill); err != nil {
+		if err := r.nodes(ctx, n.Body, at, fill); err != nil {
 			return err
 		}
 		return fill.Close()
@@ -57,7 +63,7 @@ func (r *Runner) line(ctx context.Context, n *plan.Line, at place, out layout.Si
 		return r.regionLine(ctx, n, at, out)
 	}
 	line := layout.NewLine(out, n.Indent, n.EOL)
-	err := r.render(ctx, n.Body, at, line)
+	err := r.nodes(ctx, n.Body, at, line)
 	if err == nil || isFlow(err) || at.tried { // something may follow it in the document
 		if cerr := line.Close(); err == nil {
 			err = cerr

@@ -16,6 +16,7 @@ import (
 type Runner struct {
 	o       Options
 	runLock *store.Lock
+	layer   *layer // their instructions
 	names   *scope // of the documents themselves: what one binds, the next sees
 	log     *failureLog
 	value   *returned    // of the last document, when it has returns
@@ -32,6 +33,7 @@ type Runner struct {
 
 	mu       sync.Mutex
 	sessions map[store.SessionKey]*session
+	talks    map[store.ConversationKey]*conversation
 	noted    map[store.SessionKey]bool
 	said     map[string]bool // see once
 	asked    map[string]int  // how often each Elicit has asked, by name
@@ -41,7 +43,7 @@ type Runner struct {
 func New(o Options, runLock *store.Lock) *Runner {
 	r := &Runner{
 		o: o, runLock: runLock, names: newScope(nil, map[string]any{}), log: &failureLog{},
-		sessions: map[store.SessionKey]*session{}, noted: map[store.SessionKey]bool{},
+		sessions: map[store.SessionKey]*session{}, talks: map[store.ConversationKey]*conversation{}, layer: &layer{}, noted: map[store.SessionKey]bool{},
 	}
 	r.askInTurn()
 	return r
@@ -55,7 +57,7 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
 	}
 	r.value = nil
 	line := &strand{}
-	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r, strand: line}
+	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, layer: r.layer, aside: r, strand: line}
 	if err := r.fix(ctx, line); err != nil {
 		return err
 	}
@@ -140,7 +142,7 @@ func (r *Runner) Close(ctx context.Context) error {
 		wg.Go(func() { errs[i] = s.release(ctx) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, r.closeTalks())...)
 }
 
 // notice is a line for people that is no event of the run: a download, a teardown that took long.

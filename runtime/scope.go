@@ -79,6 +79,7 @@ type place struct {
 
 	agent   agentPin
 	session sessionPin
+	layer   *layer   // the instructions that apply
 	policy  *rule    // the innermost policy element; nil: none
 	dirs    []string // folders of the TempDirs around
 
@@ -99,8 +100,9 @@ type agentPin struct{ name, model, effort, mode string }
 
 // sessionPin is what session prompts without one of their own belong to.
 type sessionPin struct {
-	name  string // of a named session
-	scope string // of the unnamed one, when name is empty; see runScope
+	name    string // of a named session
+	scope   string // of the unnamed one, when name is empty; see runScope
+	restart bool   // of a Conversation: a conversation that is lost is begun anew
 }
 
 // runScope is the scope of the run's own unnamed session.

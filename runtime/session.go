@@ -17,7 +17,8 @@ type session struct {
 	name  string // as the author wrote it; "" for the unnamed session
 	agent Agent
 	info  AgentInfo
-	scope string // the scope of an unnamed session
+	scope string        // the scope of an unnamed session
+	conv  *conversation // that it is of; nil: of none
 	turn  token
 
 	lock   *store.Lock // session lock; nil for an unnamed session
@@ -39,6 +40,12 @@ type session struct {
 	applied    Settings // of the attachment
 	unsettled  bool     // what of them is in force is not known
 
+	restart  bool       // of a Conversation: a conversation that is lost is begun anew
+	why      Reason     // its generation is a new one in the place of another, not yet with an accepted turn; "": it is not
+	told     store.Told // what its generation was told last
+	offer    offer      // what the prompt that is about to be made gives it
+	equipped bool       // the attachment was opened with an offer
+
 	owed *store.Owner // what an earlier invocation of this run left open, until it is settled
 }
 
@@ -48,6 +55,18 @@ func (s *session) shown() string {
 		return "(unnamed)"
 	}
 	return s.name
+}
+
+// offer is what a session's agent is given beside the words of prompts when its conversation is made or loaded.
+type offer struct {
+	instructions string // of the workflow
+	tools        []Tool // that it is told directly
+}
+
+// cannotLoad says whether the attached agent can load no conversation.
+func (s *session) cannotLoad() bool {
+	l, ok := s.conn.(Loader)
+	return ok && !l.CanLoad()
 }
 
 func (s *session) key1() store.Key { return s.key.Generation(s.generation) }
@@ -101,7 +120,11 @@ func (s *session) release(ctx context.Context) error {
 // locks are the open lock files that a guardian must hold.
 func (s *session) locks(run *store.Lock) []*os.File {
 	var files []*os.File
-	for _, l := range []*store.Lock{s.lock, s.native, run} {
+	held := []*store.Lock{s.lock, s.native, run}
+	if s.conv != nil {
+		held = append(held, s.conv.lock)
+	}
+	for _, l := range held {
 		if l != nil && l.File() != nil {
 			files = append(files, l.File())
 		}

@@ -127,6 +127,7 @@ func (tx *Tx) deleteRun(id string) error {
 	return errors.Join(
 		tx.write("prune run", `DELETE FROM turn`+ofRun, id, from, to),
 		tx.write("prune run", `DELETE FROM mark`+ofRun, id, from, to),
+		tx.pruneConversations(from, to),
 		tx.write("prune run", `DELETE FROM run_session WHERE run = ?`, id),
 		tx.write("prune run", `DELETE FROM record WHERE run = ?`, id),
 		tx.write("prune run", `DELETE FROM run WHERE id = ?`, id))
