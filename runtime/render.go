@@ -106,8 +106,14 @@ func (r *Runner) step(ctx context.Context, n plan.Node, at place, out layout.Sin
 		return r.fetch(ctx, n, at, out)
 	case *plan.Elicit:
 		return r.elicit(ctx, n, at, out)
-	case *plan.Later:
-		return thrown(Errorf(KindFailed, "<%s> is not built yet; this version cannot run it", n.Name), at.where(n.Step))
+	case *plan.Tool:
+		return thrown(Errorf(KindFailed, "this version cannot run <Tool>"), at.where(n.Step))
+	case *plan.Mcp:
+		return thrown(Errorf(KindFailed, "this version cannot run <Mcp>"), at.where(n.Step))
+	case *plan.Instructions:
+		return thrown(Errorf(KindFailed, "this version cannot run <Instructions>"), at.where(n.Step))
+	case *plan.Conversation:
+		return thrown(Errorf(KindFailed, "this version cannot run <Conversation>"), at.where(n.Step))
 	}
 	return Errorf(KindFailed, "the plan holds a node (%T) that this build cannot run", n)
 }
