@@ -196,6 +196,13 @@ func (m *minutes) did(call *ToolCall) {
 	}
 }
 
+// list keeps the agent's own list as it was last told.
+func (m *minutes) list(items []TodoItem) {
+	if m != nil {
+		m.todo = append([]TodoItem{}, items...)
+	}
+}
+
 // relative is a path as it is shown to somebody who works in the same folder.
 func (m *minutes) relative(path string) string {
 	if rel, err := filepath.Rel(m.root, path); err == nil && filepath.IsLocal(rel) {

@@ -14,6 +14,7 @@ import (
 	"xmd/lang/layout"
 	"xmd/lang/plan"
 	"xmd/runtime/event"
+	"xmd/runtime/store"
 )
 
 // Bounds of how many bodies run at once.

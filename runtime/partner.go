@@ -67,15 +67,12 @@ func (p *partner) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	turn := &s.turn
-	if s.conv != nil {
-		turn = &s.conv.turn // of all its sessions
-	}
+	turn := s.queue()
 	if err := turn.take(ctx, p.at.begun); err != nil {
 		return err
 	}
 	p.s, p.turn = s, turn
-	s.restart, s.offer = p.at.session.restart, offer{instructions: p.at.layer.text()}
+	s.restart, s.bare, s.offer = p.at.session.restart, false, offer{instructions: p.at.layer.text()}
 	return nil
 }
 

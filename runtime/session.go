@@ -44,7 +44,8 @@ type session struct {
 	why      Reason     // its generation is a new one in the place of another, not yet with an accepted turn; "": it is not
 	told     store.Told // what its generation was told last
 	offer    offer      // what the prompt that is about to be made gives it
-	equipped bool       // the attachment was opened with an offer
+	bare     bool       // the attachment is no prompt's, and is given nothing
+	equipped bool       // the attachment is a prompt's
 
 	owed *store.Owner // what an earlier invocation of this run left open, until it is settled
 }
@@ -61,6 +62,14 @@ func (s *session) shown() string {
 type offer struct {
 	instructions string // of the workflow
 	tools        []Tool // that it is told directly
+}
+
+// queue is the token of the session's turns: in a Conversation that of the whole Conversation.
+func (s *session) queue() *token {
+	if s.conv != nil {
+		return &s.conv.turn
+	}
+	return &s.turn
 }
 
 // cannotLoad says whether the attached agent can load no conversation.

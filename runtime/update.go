@@ -40,6 +40,7 @@ func (t *turn) update(u Update) {
 	switch u.Kind {
 	case UpdateMessage:
 		t.text.add(u.Text)
+		t.minutes.said(u.Text)
 		emit(event.Message, t.at, &event.Delta{Text: u.Text})
 		if err := t.reply.Value(u.Text); err != nil && t.broken == nil {
 			t.broken = err
@@ -51,15 +52,20 @@ func (t *turn) update(u Update) {
 	case UpdateTool:
 		t.tool(u.Tool)
 	case UpdateTodo:
+		t.minutes.list(u.Todo)
 		emit(event.Todo, t.at, &event.Todos{Items: u.Todo})
 	case UpdateUsage:
 		emit(event.UsageReported, t.at, &event.Used{Usage: u.Usage})
 	case UpdateCompaction:
+		t.compacted = true
 		emit(event.Compaction, t.at, nil)
 	case UpdatePermission:
 		t.permission(u.Permission)
 	}
 }
+
+// outcomeOfCall is how a call ended, by its last status; "" while it has not.
+var outcomeOfCall = map[string]string{"completed": "done", "failed": "failed", "declined": "not run"}
 
 // tool joins the updates of one call and tells its start and its end, once each.
 func (t *turn) tool(u *ToolCall) {
@@ -73,7 +79,7 @@ func (t *turn) tool(u *ToolCall) {
 	}
 	before := call.Status
 	call.merge(u)
-	done := map[string]string{"completed": "done", "failed": "failed", "declined": "not run"}
+	t.minutes.did(call)
 	body := &event.Tool{ID: call.ID, Name: call.Name, Kind: call.Kind, Subject: call.Subject, Input: call.Input, Output: call.Output}
 	if len(call.Diffs) > 0 {
 		body.Diffs = call.Diffs
@@ -81,7 +87,7 @@ func (t *turn) tool(u *ToolCall) {
 	if !known {
 		t.r.o.Stream.Emit(event.ToolStarted, t.at, body)
 	}
-	if outcome := done[call.Status]; outcome != "" && done[before] == "" {
+	if outcome := outcomeOfCall[call.Status]; outcome != "" && outcomeOfCall[before] == "" {
 		ended := *body
 		ended.Outcome = outcome
 		t.r.o.Stream.Emit(event.ToolEnded, t.at, &ended)
