@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -23,17 +22,10 @@ type said struct {
 
 // talkPast is what a Conversation holds when a prompt is about to be sent in it.
 type talkPast struct {
-	info    store.ConversationInfo
-	party   store.Party
-	took    bool       // the agent took part
-	told    store.Told // what the generation was told in which it did
-	entries []entry    // after the point
-}
-
-// entry is an entry of the log with whose it is.
-type entry struct {
-	Entry
-	generation int
+	info  store.ConversationInfo
+	party store.Party
+	took  bool       // the agent took part
+	told  store.Told // what the generation was told in which it did
 }
 
 // compose makes what is sent of a prompt's words: exactly them, unless the agent has missed something of its Conversation or there are
@@ -72,60 +64,84 @@ func (r *Runner) handOver(ctx context.Context, s *session, q request, out *said)
 		return storeError(err)
 	}
 	out.carried.UpTo = past.info.Last
-	reason, missed := past.handover(s, toolsDigest(s.offer.tools))
-	if len(missed) == 0 && !slices.Contains([]Reason{ReasonLost, ReasonTools, ReasonNoLoad}, reason) {
+	reason, after := past.handover(s, toolsDigest(s.offer.tools))
+	// What the generation said itself stands in its provider conversation.
+	x := store.EntryRange{After: after, But: store.Party{Agent: s.info.Name, Generation: s.generation}}
+	change, block, err := r.blockOf(ctx, past.info, reason, x)
+	if err != nil {
+		return err
+	}
+	if change.Entries == 0 && (reason == ReasonMissed || reason == ReasonJoined) {
 		return nil
 	}
-	change := &event.HandedOver{Reason: string(reason), Conversation: s.conv.key.Name(), Entries: len(missed)}
 	out.changes = append(out.changes, change)
-	if len(missed) == 0 {
-		return nil
+	if block != "" {
+		out.words = block + "\n\n" + out.words
 	}
-	if r.o.Handoff == nil {
-		return Errorf(KindUnsupported, "%s has missed a part of %s, and nothing here can hand it over", s.info.Shown, s.conv.shown())
-	}
-	h := Handover{Reason: reason, Entries: missed, Now: r.standing(ctx, s.key.Root, past.entries), Hide: r.hide}
-	block := r.o.Handoff.Block(h)
-	change.Block, change.LeftOut, change.Secrets = block.Text, block.LeftOut, block.Secrets
-	out.words = block.Text + "\n\n" + out.words
 	return nil
 }
 
-// talkPast reads what the Conversation of a session holds.
-func (r *Runner) talkPast(ctx context.Context, s *session) (talkPast, error) {
-	var p talkPast
-	var stored []store.Entry
+// blockOf renders what is to be handed over of a Conversation; without an entry there is no block.
+func (r *Runner) blockOf(ctx context.Context, info store.ConversationInfo, reason Reason, x store.EntryRange) (*event.HandedOver, string, error) {
+	c := info.ConversationKey
+	change := &event.HandedOver{Reason: string(reason), Conversation: c.Name()}
+	var first []store.Entry
 	err := r.o.Store.View(ctx, func(tx *store.Tx) (err error) {
+		if change.Entries, err = tx.CountEntries(c, x); err == nil {
+			first, err = tx.Entries(c, x, 1, true)
+		}
+		return err
+	})
+	if err != nil || len(first) == 0 {
+		return change, "", asStore(err)
+	}
+	if r.o.Handoff == nil {
+		return nil, "", Errorf(KindUnsupported, "the agent has missed %d entries of %s, and nothing here can hand them over", change.Entries, c)
+	}
+	request, err := r.decodeEntry(first[0])
+	if err != nil {
+		return nil, "", asStore(err)
+	}
+	now, err := r.standing(ctx, info)
+	if err != nil {
+		return nil, "", asStore(err)
+	}
+	var failed error
+	block := r.o.Handoff.Block(Handover{
+		Reason: reason, Entries: r.entries(ctx, c, x, &failed), Count: change.Entries, First: &request, Now: now, Hide: r.o.Hide,
+	})
+	change.Block, change.LeftOut, change.Secrets = block.Text, block.LeftOut, block.Secrets
+	return change, block.Text, asStore(failed)
+}
+
+// asStore is storeError that leaves nil what it is.
+func asStore(err error) error {
+	if err == nil {
+		return nil
+	}
+	return storeError(err)
+}
+
+// talkPast reads what the Conversation of a session holds.
+func (r *Runner) talkPast(ctx context.Context, s *session) (p talkPast, err error) {
+	err = r.o.Store.View(ctx, func(tx *store.Tx) (err error) {
 		if p.info, _, err = tx.Conversation(s.conv.key); err != nil {
 			return err
 		}
-		if p.party, p.took, err = tx.Party(s.conv.key, s.info.Name); err != nil {
-			return err
+		if p.party, p.took, err = tx.Party(s.conv.key, s.info.Name); err == nil && p.took {
+			p.told, err = tx.Told(s.key.Generation(p.party.Generation))
 		}
-		if p.took {
-			if p.told, err = tx.Told(s.key.Generation(p.party.Generation)); err != nil {
-				return err
-			}
-		}
-		stored, err = tx.Entries(s.conv.key, p.info.Point)
 		return err
 	})
-	for _, one := range stored {
-		e, derr := r.decodeEntry(one)
-		if derr != nil {
-			return p, fmt.Errorf("entry %d of %s: %w", one.Number, s.conv.key, derr)
-		}
-		p.entries = append(p.entries, entry{e, one.Generation})
-	}
 	return p, err
 }
 
-// handover says why a prompt does not simply go on, and what its agent has to be told. tools is the digest of those it has now.
-func (p talkPast) handover(s *session, tools string) (Reason, []Entry) {
-	reason, after := ReasonMissed, p.info.Point
+// handover says why a prompt does not simply go on, and behind which entry stands what its agent has to be told. tools is the digest of
+// those it has now.
+func (p talkPast) handover(s *session, tools string) (reason Reason, after int) {
 	switch {
 	case p.took && p.party.Generation == s.generation:
-		after = max(after, p.party.Seen)
+		return ReasonMissed, max(p.info.Point, p.party.Seen)
 	case !p.took || p.party.Seen <= p.info.Point:
 		reason = ReasonJoined
 	case s.why != "":
@@ -137,49 +153,52 @@ func (p talkPast) handover(s *session, tools string) (Reason, []Entry) {
 	default:
 		reason = ReasonLost
 	}
-	var missed []Entry
-	for _, e := range p.entries {
-		mine := e.Agent == s.info.Name && e.generation == s.generation // it stands in the provider conversation
-		if e.Number > after && !mine {
-			missed = append(missed, e.Entry)
-		}
-	}
-	return reason, missed
+	return reason, p.info.Point
 }
 
-// treeLimit bounds how long the state of a working tree is looked for.
-const treeLimit = 2 * time.Second
+const (
+	// treeLimit bounds how long the state of a working tree is looked for.
+	treeLimit = 2 * time.Second
+	// standingEntries is how many of the newest entries say where things stand.
+	standingEntries = 256
+)
 
-// standing says where things stand in a Conversation.
-func (r *Runner) standing(ctx context.Context, root string, entries []entry) Standing {
-	var now Standing
+// standing says where things stand in a Conversation after its restart point.
+func (r *Runner) standing(ctx context.Context, info store.ConversationInfo) (Standing, error) {
+	var failed error
+	var list []Entry
+	for e := range r.entries(ctx, info.ConversationKey, store.EntryRange{After: info.Point}, &failed) {
+		if len(list) == standingEntries {
+			break
+		}
+		list = append(list, e)
+	}
+	now := StandingOf(slices.Collect(Newest(list)))
+	now.Running = running(list)
+	if r.o.Tree != nil {
+		ctx, stop := context.WithTimeout(ctx, treeLimit)
+		defer stop()
+		now.Tree = r.o.Tree(ctx, info.Root)
+	}
+	return now, failed
+}
+
+// running is the work that was begun in the newest entry of each agent, and of which no end was seen. entries are newest first.
+func running(entries []Entry) []string {
+	var list []string
 	newest := map[string]bool{}
-	for _, e := range slices.Backward(entries) {
-		if now.Todo == nil && e.Todo != nil {
-			now.Todo = e.Todo
-		}
-		for _, q := range e.Questions {
-			if !q.Answered {
-				now.Questions = append(now.Questions, q.Question)
-			}
-		}
+	for _, e := range entries {
 		if newest[e.Agent] {
 			continue
 		}
 		newest[e.Agent] = true
 		for _, part := range e.Parts {
 			if a := part.Action; a != nil && a.Outcome == "" {
-				now.Running = append(now.Running, strings.TrimSpace(a.Name+" "+a.Subject)+", begun by "+e.Shown)
+				list = append(list, strings.TrimSpace(a.Name+" "+a.Subject)+", begun by "+e.Shown)
 			}
 		}
 	}
-	slices.Reverse(now.Questions)
-	if r.o.Tree != nil {
-		ctx, stop := context.WithTimeout(ctx, treeLimit)
-		defer stop()
-		now.Tree = r.o.Tree(ctx, root)
-	}
-	return now
+	return list
 }
 
 // tellInstructions has the agent told the instructions that apply, if it was told others last.

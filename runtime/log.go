@@ -1,11 +1,11 @@
 package runtime
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"path/filepath"
-	"regexp"
-	"strings"
 
 	"xmd/runtime/event"
 	"xmd/runtime/secret"
@@ -96,54 +96,66 @@ func (r *Runner) encodeEntry(e *Entry) (json.RawMessage, error) {
 	return r.o.Secrets.EncodeJSON(raw)
 }
 
-// decodeEntry joins the two parts of a stored entry. A secret that this run does not have stays a reference, which hide hides.
+// decodeEntry joins the two parts of a stored entry. A secret that this run does not have is hidden.
 func (r *Runner) decodeEntry(s store.Entry) (Entry, error) {
 	var e, end Entry
-	for _, part := range []struct {
-		raw  json.RawMessage
-		into *Entry
-	}{{s.Asked, &e}, {s.Ended, &end}} {
-		if part.raw == nil {
-			continue
-		}
-		raw, err := r.o.Secrets.DecodeJSON(part.raw)
-		if errors.As(err, new(*secret.MissingError)) {
-			var names *secret.Set
-			if names, err = secret.StandIns(secret.NamedJSON(part.raw)); err == nil {
-				raw, err = names.DecodeJSON(part.raw)
-			}
-		}
-		if err == nil {
-			err = json.Unmarshal(raw, part.into)
-		}
-		if err != nil {
-			return e, errors.Join(store.ErrUnaccountable, err)
-		}
-	}
+	err := errors.Join(r.decodePart(s.Asked, &e), r.decodePart(s.Ended, &end))
 	e.Number, e.Agent = s.Number, s.Agent
 	e.Parts, e.Outcome, e.Failure, e.Todo = end.Parts, end.Outcome, end.Failure, end.Todo
 	e.Questions = append(e.Questions, end.Questions...)
-	return e, nil
+	return e, err
 }
 
-// reference is how a secret stands in recorded text.
-var reference = regexp.MustCompile("\x1a[A-Za-z_][A-Za-z0-9_]*\x1a")
+func (r *Runner) decodePart(stored json.RawMessage, into *Entry) error {
+	if stored == nil {
+		return nil
+	}
+	raw, err := r.o.Secrets.DecodeJSON(stored)
+	if errors.As(err, new(*secret.MissingError)) {
+		var names *secret.Set
+		if names, err = secret.StandIns(secret.NamedJSON(stored)); err == nil {
+			raw, err = names.MaskJSON(stored)
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, into)
+	}
+	if err != nil {
+		return errors.Join(store.ErrUnaccountable, err)
+	}
+	return nil
+}
 
-// hide puts the mark of a secret in the place of every value of a declared secret, and of every reference to one, and counts them.
-func (r *Runner) hide(text string) (string, int) {
-	n := 0
-	mark := func(string) string { n++; return secret.Mark }
-	text = reference.ReplaceAllStringFunc(text, mark)
-	if encoded := r.o.Secrets.Encode(text); encoded != text {
-		encoded = reference.ReplaceAllStringFunc(encoded, mark)
-		text = strings.ReplaceAll(encoded, "\x1a\x1a", "\x1a")
+// entryPage is how many entries are read at once.
+const entryPage = 32
+
+// entries reads the entries of a Conversation that x chooses, newest first. failed has the first error, which ends it.
+func (r *Runner) entries(ctx context.Context, c store.ConversationKey, x store.EntryRange, failed *error) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for {
+			var page []store.Entry
+			err := r.o.Store.View(ctx, func(tx *store.Tx) (err error) {
+				page, err = tx.Entries(c, x, entryPage, false)
+				return err
+			})
+			for _, one := range page {
+				var e Entry
+				if err == nil {
+					e, err = r.decodeEntry(one)
+				}
+				if err == nil && !yield(e) {
+					return
+				}
+				x.Before = one.Number
+			}
+			if err != nil {
+				*failed = err
+			}
+			if err != nil || len(page) < entryPage {
+				return
+			}
+		}
 	}
-	if r.o.Hide != nil {
-		more := 0
-		text, more = r.o.Hide(text)
-		n += more
-	}
-	return text, n
 }
 
 // Bounds of what is kept of a turn in the log.

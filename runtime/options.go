@@ -33,8 +33,7 @@ type Options struct {
 	Handoff Handoff // renders what agents have missed; nil: a Conversation with several agents fails
 	// Tree says in a few lines what state the working tree in dir is in; "": not known, or there is none. nil: never known.
 	Tree func(ctx context.Context, dir string) string
-	// Hide does more of what is declared in Secrets: it replaces what it knows as secrets and says how often. nil: it knows none.
-	Hide func(text string) (string, int)
+	Hide *secret.Hider // of what must not be handed over from one agent to another; nil: nothing
 
 	Past    *journal.Past // what an earlier invocation of this run has on record; nil: nothing
 	Offline bool          // only tell what is on record: run nothing, contact nobody

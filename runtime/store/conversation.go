@@ -163,14 +163,40 @@ func (tx *Tx) EndEntry(c ConversationKey, e Entry) error {
 		c.Session, c.Root, number, string(e.Ended), digestOf(e.Ended))
 }
 
-// Entries returns the entries of a Conversation after a number, oldest first. A damaged one is an error that matches ErrUnaccountable.
-func (tx *Tx) Entries(c ConversationKey, after int) (list []Entry, err error) {
+// EntryRange chooses entries of a Conversation: those behind After and before Before (0: no bound) but those of one party.
+type EntryRange struct {
+	After, Before int
+	But           Party // whose entries of its generation are left out; zero: nobody's
+}
+
+const inRange = ` FROM entry AS e LEFT JOIN entry_end AS d ON d.session = e.session AND d.root = e.root AND d.number = e.number
+	WHERE e.session = ?1 AND e.root = ?2 AND e.number > ?3 AND (?4 = 0 OR e.number < ?4) AND NOT (agent = ?5 AND generation = ?6)`
+
+func (x EntryRange) args(c ConversationKey) []any {
+	return []any{c.Session, c.Root, x.After, x.Before, x.But.Agent, x.But.Generation}
+}
+
+// CountEntries says how many entries x chooses.
+func (tx *Tx) CountEntries(c ConversationKey, x EntryRange) (n int, err error) {
+	if tx.s.version < 2 {
+		return 0, nil
+	}
+	_, err = tx.row("read entries", `SELECT COUNT(*)`+inRange, x.args(c), &n)
+	return n, err
+}
+
+// Entries returns up to n of the entries that x chooses: the newest, newest first, or with oldest the first ones. A damaged one is an error
+// that matches ErrUnaccountable.
+func (tx *Tx) Entries(c ConversationKey, x EntryRange, n int, oldest bool) (list []Entry, err error) {
 	if tx.s.version < 2 {
 		return nil, nil
 	}
-	err = tx.rows("read entries", `SELECT e.number, agent, generation, turn, e.record, e.sum, COALESCE(d.record, ''), COALESCE(d.sum, '')
-		FROM entry AS e LEFT JOIN entry_end AS d ON d.session = e.session AND d.root = e.root AND d.number = e.number
-		WHERE e.session = ? AND e.root = ? AND e.number > ? ORDER BY e.number`, []any{c.Session, c.Root, after},
+	order := ` ORDER BY e.number DESC LIMIT ?7`
+	if oldest {
+		order = ` ORDER BY e.number LIMIT ?7`
+	}
+	err = tx.rows("read entries", `SELECT e.number, agent, generation, turn, e.record, e.sum, COALESCE(d.record, ''), COALESCE(d.sum, '')`+inRange+order,
+		append(x.args(c), n),
 		func(scan func(...any) error) error {
 			var e Entry
 			var asked, sum, ended, endSum string
