@@ -85,7 +85,7 @@ func (r *Runner) connect(ctx context.Context, s *session, id string, at event.At
 	if id, err = r.unable(ctx, s, id); err != nil {
 		return opened, id, err
 	}
-	if err = r.equip(s); err == nil {
+	if err = r.equip(ctx, s); err == nil {
 		opened, err = r.open(ctx, s, id, at)
 	}
 	r.observe(ctx, s, up, at)

@@ -64,7 +64,7 @@ func (r *Runner) handOver(ctx context.Context, s *session, q request, out *said)
 		return storeError(err)
 	}
 	out.carried.UpTo = past.info.Last
-	reason, after := past.handover(s, toolsDigest(s.offer.tools))
+	reason, after := past.handover(s, toolsDigest(s.direct()))
 	// What the generation said itself stands in its provider conversation.
 	x := store.EntryRange{After: after, But: store.Party{Agent: s.info.Name, Generation: s.generation}}
 	change, block, err := r.blockOf(ctx, past.info, reason, x)

@@ -140,7 +140,7 @@ func (r *Runner) pinned(ctx context.Context, s *session, id string) (string, err
 		return id, nil
 	}
 	had, err := r.hadTurn(ctx, s)
-	if err != nil || !had || s.told.Tools == toolsDigest(s.offer.tools) {
+	if err != nil || !had || s.told.Tools == toolsDigest(s.direct()) {
 		return id, err
 	}
 	return r.renew(ctx, s, ReasonTools)

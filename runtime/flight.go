@@ -88,7 +88,7 @@ func (r *Runner) settleOne(ctx context.Context, f journal.Flight) error {
 		return err
 	}
 	defer turn.give()
-	s.restart, s.offer, s.bare = f.Sent.Restart, offer{}, true
+	s.restart, s.instructions, s.bare = f.Sent.Restart, "", true
 	if err := r.attach(ctx, s, f.At); err != nil {
 		return err
 	}

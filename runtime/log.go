@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"xmd/runtime/event"
-	"xmd/runtime/secret"
 	"xmd/runtime/store"
 )
 
@@ -110,13 +109,7 @@ func (r *Runner) decodePart(stored json.RawMessage, into *Entry) error {
 	if stored == nil {
 		return nil
 	}
-	raw, err := r.o.Secrets.DecodeJSON(stored)
-	if errors.As(err, new(*secret.MissingError)) {
-		var names *secret.Set
-		if names, err = secret.StandIns(secret.NamedJSON(stored)); err == nil {
-			raw, err = names.MaskJSON(stored)
-		}
-	}
+	raw, err := r.reveal(stored)
 	if err == nil {
 		err = json.Unmarshal(raw, into)
 	}

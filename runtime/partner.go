@@ -72,7 +72,7 @@ func (p *partner) take(ctx context.Context) error {
 		return err
 	}
 	p.s, p.turn = s, turn
-	s.restart, s.bare, s.offer = p.at.session.restart, false, offer{instructions: p.at.layer.text()}
+	s.restart, s.bare, s.instructions = p.at.session.restart, false, p.at.layer.text()
 	return nil
 }
 

@@ -40,12 +40,12 @@ type session struct {
 	applied    Settings // of the attachment
 	unsettled  bool     // what of them is in force is not known
 
-	restart  bool       // of a Conversation: a conversation that is lost is begun anew
-	why      Reason     // its generation is a new one in the place of another, not yet with an accepted turn; "": it is not
-	told     store.Told // what its generation was told last
-	offer    offer      // what the prompt that is about to be made gives it
-	bare     bool       // the attachment is no prompt's, and is given nothing
-	equipped bool       // the attachment is a prompt's
+	restart      bool       // of a Conversation: a conversation that is lost is begun anew
+	why          Reason     // its generation is a new one in the place of another, not yet with an accepted turn; "": it is not
+	told         store.Told // what its generation was told last
+	instructions string     // of the workflow, that the prompt which is about to be made has; see place.layer
+	bare         bool       // it is attached for no prompt, and is told nothing
+	attachedBare bool       // the attachment was made so
 
 	owed *store.Owner // what an earlier invocation of this run left open, until it is settled
 }
@@ -56,12 +56,6 @@ func (s *session) shown() string {
 		return "(unnamed)"
 	}
 	return s.name
-}
-
-// offer is what a session's agent is given beside the words of prompts when its conversation is made or loaded.
-type offer struct {
-	instructions string // of the workflow
-	tools        []Tool // that it is told directly
 }
 
 // queue is the token of the session's turns: in a Conversation that of the whole Conversation.

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"xmd/agents"
+	"xmd/handoff"
 	"xmd/lang/plan"
 	"xmd/lang/resolve"
 	"xmd/runtime"
@@ -115,6 +116,7 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 	notes := &notes{w: hidden(p.stderr, j.secrets), verbose: c.Bool("v")}
 	o := runtime.Options{
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
+		Handoff: handoff.Writer{}, Hide: p.hider(j.secrets), Tree: p.tree(j.secrets.Names()...),
 		Programs: agents.Programs{}, Terminal: p.window(l.output.Flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
 		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), RequireConfirmed: j.settings.RequireConfirmed,

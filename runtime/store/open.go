@@ -162,7 +162,7 @@ func dsn(path, mode string) string {
 	}
 	pragmas := []string{"busy_timeout(10000)", "trusted_schema(OFF)", "cell_size_check(ON)"}
 	if mode == "" {
-		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)")
+		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "secure_delete(ON)")
 	}
 	query := url.Values{"_pragma": pragmas}.Encode()
 	if mode != "" {

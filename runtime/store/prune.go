@@ -162,6 +162,9 @@ func (s *Store) compact(ctx context.Context) error {
 	return s.wrap("compact", err)
 }
 
+// Scrub makes sure that what was deleted is not in the files any more, as far as that can be done without waiting for anybody who reads.
+func (s *Store) Scrub(ctx context.Context) error { return s.compact(ctx) }
+
 // size is what the database takes on disk.
 func (s *Store) size() (bytes int64) {
 	for _, suffix := range []string{"", "-wal"} {
