@@ -229,6 +229,7 @@ func (r *Runner) start(ctx context.Context, s *session, at event.At) error {
 		return err
 	}
 	s.conn, s.applied, s.unsettled = conn, Settings{}, false
+	s.has, s.equipped = outfit{}, false
 	r.o.Stream.Emit(event.AgentStarted, at, &event.Agent{Shown: s.info.Shown, Transport: s.info.Transport})
 	return nil
 }

@@ -203,7 +203,7 @@ func running(entries []Entry) []string {
 
 // tellInstructions has the agent told the instructions that apply, if it was told others last.
 func (r *Runner) tellInstructions(s *session, q request, out *said) {
-	text := q.at.layer.text()
+	text := q.at.offers.last.instructions()
 	want := r.instructionsDigest(text)
 	out.carried.Instructions = want
 	had := s.told.Instructions

@@ -136,7 +136,7 @@ func (r *Runner) hadTurn(ctx context.Context, s *session) (bool, error) {
 
 // pinned begins a new generation where the agent's tools are fixed when its conversation is made, and they are others now.
 func (r *Runner) pinned(ctx context.Context, s *session, id string) (string, error) {
-	if s.conv == nil || !s.info.OwnTools || id == "" {
+	if s.conv == nil || !s.info.OwnTools || s.bare || id == "" {
 		return id, nil
 	}
 	had, err := r.hadTurn(ctx, s)

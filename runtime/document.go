@@ -60,16 +60,16 @@ func (s *nowhere) tell() {
 // document renders a whole document. A value is what it returned; nil for a document that is text.
 func (r *Runner) document(ctx context.Context, p *plan.Plan, at place, out layout.Sink) (*returned, error) {
 	if p.Returns == nil && !p.Regions {
-		return nil, r.nodes(ctx, p.Body, at, out)
+		return nil, r.render(ctx, p.Body, at, out)
 	}
 	at.outer, at.throws = at.throws, true // a reply that is not shown does not stand in the output
 	unseen := &nowhere{r: r}
 	defer unseen.tell()
 	if p.Returns == nil {
 		at.region = out
-		return nil, r.nodes(ctx, p.Body, at, unseen)
+		return nil, r.render(ctx, p.Body, at, unseen)
 	}
-	err := r.nodes(ctx, p.Body, at, unseen)
+	err := r.render(ctx, p.Body, at, unseen)
 	var v returned
 	if errors.As(err, &v) {
 		return &v, nil
@@ -192,7 +192,6 @@ func (r *Runner) inComponent(n *plan.Component, at place) (place, error) {
 	inner := at
 	inner.doc = n.Document
 	inner.vars = newScope(nil, r.inputs(props, env, in.Meta))
-	inner.layer = &layer{up: at.layer}
 	inner.id = identity{here: at.id.of(n.ID) + "/file/", rounds: at.id.rounds}
 	inner.children = &children{at: at, step: n.ID, nodes: n.Children, slots: n.Slots}
 	inner.inLet, inner.region, inner.branches = false, nil, nil

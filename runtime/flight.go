@@ -83,6 +83,9 @@ func (r *Runner) settleOne(ctx context.Context, f journal.Flight) error {
 	if err != nil {
 		return err
 	}
+	if _, inCall := journal.TurnOfCall(f.Step); inCall && !s.key.Named() { // nothing goes on in its conversation
+		return r.skip(ctx, s, f, FateUnknown)
+	}
 	turn := s.queue()
 	if err := turn.take(ctx, nil); err != nil {
 		return err
@@ -185,6 +188,9 @@ func (r *Runner) decideFlight(ctx context.Context, s *session, f journal.Flight,
 	word := r.o.Settle[f.Step]
 	if word == "" && f.Sent.Resend && fate != FateCompleted {
 		word = SettleResend
+	}
+	if _, inCall := journal.TurnOfCall(f.Step); inCall && word == "" {
+		word = SettleSkip // the body that it stands in ended with the process; what becomes of the call is the turn's business
 	}
 	switch {
 	case fate == FateAbsent && (word == "" || word == SettleResend):
@@ -356,9 +362,14 @@ func (r *Runner) sayResent(s *session, where event.At) {
 	resent := r.resent[where.Step]
 	delete(r.resent, where.Step)
 	r.mu.Unlock()
-	if resent {
-		r.warn("resend", fmt.Sprintf("%s: the prompt is sent to %s a second time; what its first turn did is not undone.", where.Position, s.info.Shown), where)
+	if !resent {
+		return
 	}
+	text := fmt.Sprintf("%s: the prompt is sent to %s a second time; what its first turn did is not undone.", where.Position, s.info.Shown)
+	if slices.ContainsFunc(r.o.Past.Steps(), func(step string) bool { turn, in := journal.TurnOfCall(step); return in && turn == where.Step }) {
+		text += " Tools of the workflow that it calls again run again."
+	}
+	r.warn("resend", text, where)
 }
 
 // acceptedBy is what a fate says of whether the provider has the words.

@@ -162,12 +162,8 @@ func (t *transcript) tool(body json.RawMessage) error {
 	if err := json.Unmarshal(body, &tool); err != nil {
 		return err
 	}
-	call := &ToolCall{ID: tool.ID, Name: tool.Name, Subject: tool.Subject, Output: tool.Output, Diffs: tool.Diffs}
-	for status, outcome := range outcomeOfCall {
-		if outcome == tool.Outcome {
-			call.Status = status
-		}
-	}
+	call := tool.Tool
+	call.Diffs = tool.Diffs
 	t.minutes.did(call)
 	return nil
 }

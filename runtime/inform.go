@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 
 	"xmd/runtime/store"
 )
@@ -16,18 +17,26 @@ func (s *session) inChannel() string {
 	return s.instructions
 }
 
+// byDoor says whether the agent reads the instructions that there are from the door.
+func (s *session) byDoor() bool { return s.info.Channel == ChannelDoor && s.instructions != "" }
+
 // direct are the tools that the agent is told directly, and that its conversation is fixed to.
 func (s *session) direct() []Tool {
-	return nil
+	if s.conv == nil || !s.info.OwnTools || len(s.want.tools) == 0 {
+		return nil
+	}
+	return append(slices.Clone(s.want.tools), questionOffer)
 }
 
 // informed notes what an agent knows once its conversation is open: a new one was told what it was opened with.
 func (r *Runner) informed(s *session) {
 	s.attachedBare = s.bare
-	if s.loaded {
-		return
+	if !s.loaded {
+		s.told = store.Told{Instructions: r.instructionsDigest(s.inChannel()), Tools: toolsDigest(s.direct())}
 	}
-	s.told = store.Told{Instructions: r.instructionsDigest(s.inChannel()), Tools: toolsDigest(s.direct())}
+	if s.pass != nil && s.byDoor() {
+		s.told.Instructions = r.instructionsDigest(s.instructions)
+	}
 }
 
 // detachBare closes an attachment that was made to settle what an earlier process of the run left, if the prompt has instructions.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -13,39 +12,13 @@ import (
 	"xmd/lang/plan"
 )
 
-// layer are the instructions of one body, over those of the bodies around it. What is added applies to the prompts that are come to after
-// it. Safe for concurrent use.
-type layer struct {
-	up    *layer
-	mu    sync.Mutex
-	texts []string
-}
-
-func (l *layer) add(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.texts = append(l.texts, text)
-}
-
-// text joins all instructions that apply, the outermost first; "" for none.
-func (l *layer) text() string {
-	var all []string
-	for ; l != nil; l = l.up {
-		l.mu.Lock()
-		mine := slices.Clone(l.texts)
-		l.mu.Unlock()
-		all = append(mine, all...)
-	}
-	return strings.Join(all, "\n\n")
-}
-
 // instruct runs one <Instructions>: what its body renders applies to the prompts behind it in the enclosing element.
 func (r *Runner) instruct(ctx context.Context, n *plan.Instructions, at place) error {
 	inner := at
 	inner.inLet, inner.throws = false, true
 	text, err := r.capture(ctx, n.Body, inner)
 	if err == nil && strings.TrimSpace(text) != "" {
-		at.layer.add(text)
+		at.offers.add(offer{told: text})
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"iter"
 	"path/filepath"
+	"sync"
 
 	"xmd/runtime/event"
 	"xmd/runtime/store"
@@ -157,18 +158,26 @@ const (
 	maxEntryResult = 64 << 10
 )
 
-// minutes gathers what an agent does in a turn of a Conversation, in the order in which it came. The nil one gathers nothing.
+// minutes gathers what an agent does in a turn of a Conversation, in the order in which it came. The nil one gathers nothing. Safe for
+// concurrent use.
 type minutes struct {
+	mu      sync.Mutex
 	root    string
 	parts   []Part
 	text    int // bytes of text so far
 	actions map[string]*Action
 	todo    []TodoItem
+	asked   []Asked
 }
 
 // said adds a piece of the answer.
 func (m *minutes) said(text string) {
-	if m == nil || m.text+len(text) > maxEntryText {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.text+len(text) > maxEntryText {
 		return
 	}
 	m.text += len(text)
@@ -180,10 +189,12 @@ func (m *minutes) said(text string) {
 }
 
 // did adds an action where it began, or what became known of it since, however late that is.
-func (m *minutes) did(call *ToolCall) {
+func (m *minutes) did(call event.Tool) {
 	if m == nil {
 		return
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	a := m.actions[call.ID]
 	if a == nil {
 		a = &Action{}
@@ -193,19 +204,33 @@ func (m *minutes) did(call *ToolCall) {
 		m.actions[call.ID] = a
 		m.parts = append(m.parts, Part{Action: a})
 	}
-	a.Name, a.Subject, a.Outcome = call.Name, call.Subject, outcomeOfCall[call.Status]
+	a.Name, a.Subject, a.Outcome = call.Name, call.Subject, call.Outcome
 	a.Result = call.Output[:min(len(call.Output), maxEntryResult)]
 	a.Files = nil
-	for _, d := range call.Diffs {
+	diffs, _ := call.Diffs.([]Diff)
+	for _, d := range diffs {
 		a.Files = append(a.Files, m.relative(d.Path))
 	}
 }
 
 // list keeps the agent's own list as it was last told.
 func (m *minutes) list(items []TodoItem) {
-	if m != nil {
-		m.todo = append([]TodoItem{}, items...)
+	if m == nil {
+		return
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.todo = append([]TodoItem{}, items...)
+}
+
+// question adds a question that the agent had put to the person.
+func (m *minutes) question(q Asked) {
+	if m == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked = append(m.asked, q)
 }
 
 // relative is a path as it is shown to somebody who works in the same folder.
@@ -221,7 +246,9 @@ func (m *minutes) entry(body *event.Ended) *Entry {
 	if m == nil {
 		return nil
 	}
-	e := &Entry{Parts: m.parts, Outcome: body.Outcome, Todo: m.todo}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := &Entry{Parts: m.parts, Outcome: body.Outcome, Todo: m.todo, Questions: m.asked}
 	if body.Error != nil {
 		e.Failure = body.Error.Message
 	}

@@ -18,6 +18,8 @@ type Options struct {
 	Stream *event.Stream
 	Store  *store.Store
 	Agents Agents
+	Door   Door  // offers the tools of documents; nil: no document that runs has any. The caller closes it after the Runner
+	Relay  Relay // reaches MCP servers for agents that do not take them; nil: nothing does
 
 	Observer Observer
 	Programs Programs // runs exec blocks

@@ -43,6 +43,9 @@ func (p *partner) ready(ctx context.Context, where event.At) (*session, context.
 	if err := p.r.detachBare(ctx, p.s); err != nil {
 		return nil, nil, err
 	}
+	if err := p.r.wear(ctx, p.s, p.r.outfit(p.at)); err != nil {
+		return nil, nil, err
+	}
 	if err := p.r.attach(ctx, p.s, where); err != nil {
 		return nil, nil, err
 	}
@@ -67,12 +70,11 @@ func (p *partner) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	turn := s.queue()
-	if err := turn.take(ctx, p.at.begun); err != nil {
+	if err := p.r.takeIn(ctx, p.at.caller, s, p.at.begun); err != nil {
 		return err
 	}
-	p.s, p.turn = s, turn
-	s.restart, s.bare, s.instructions = p.at.session.restart, false, p.at.layer.text()
+	p.s, p.turn = s, s.queue()
+	s.restart, s.bare, s.instructions = p.at.session.restart, false, p.at.offers.last.instructions()
 	return nil
 }
 

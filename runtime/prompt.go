@@ -77,7 +77,7 @@ func (r *Runner) promptInput(n *plan.Prompt, at place, want form) string {
 	if want.schema != nil {
 		fits = want.schema.Value()
 	}
-	if told := at.layer.text(); told != "" {
+	if told := at.offers.last.instructions(); told != "" {
 		return r.inputOf(want.words, fits, agent, session.name, session.scope, told)
 	}
 	return r.inputOf(want.words, fits, agent, session.name, session.scope)
@@ -191,7 +191,7 @@ type turn struct {
 	r        *Runner
 	s        *session
 	at       event.At
-	policy   *rule
+	from     place // of the prompt
 	number   int
 	attempt  int // from 1
 	resend   bool
@@ -199,7 +199,9 @@ type turn struct {
 	words    Fingerprint
 	text     replyText
 	reply    *layout.Reply
-	tools    map[string]*ToolCall
+	tools    map[string]*action
+	order    []string // their ids, as they came
+	calls    *calls
 	accepted bool
 	well     bool  // it came to a normal end, whatever its reply is worth
 	broken   error // the store or the output failed in the middle of the turn

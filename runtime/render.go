@@ -10,13 +10,13 @@ import (
 	"xmd/runtime/event"
 )
 
-// render runs the nodes of a body in document order and puts what they render into out. Instructions in it end with it.
+// render runs the body of an element, or of a document, and puts what it renders into out.
 func (r *Runner) render(ctx context.Context, nodes []plan.Node, at place, out layout.Sink) error {
-	at.layer = &layer{up: at.layer}
+	at.offers = at.offers.inner()
 	return r.nodes(ctx, nodes, at, out)
 }
 
-// nodes is render for a part of a body.
+// nodes runs some nodes of a body in document order.
 func (r *Runner) nodes(ctx context.Context, nodes []plan.Node, at place, out layout.Sink) error {
 	for _, n := range nodes {
 		if err := at.strand.next(ctx); err != nil {
@@ -106,10 +106,6 @@ func (r *Runner) step(ctx context.Context, n plan.Node, at place, out layout.Sin
 		return r.fetch(ctx, n, at, out)
 	case *plan.Elicit:
 		return r.elicit(ctx, n, at, out)
-	case *plan.Tool:
-		return thrown(Errorf(KindFailed, "this version cannot run <Tool>"), at.where(n.Step))
-	case *plan.Mcp:
-		return thrown(Errorf(KindFailed, "this version cannot run <Mcp>"), at.where(n.Step))
 	case *plan.Instructions:
 		return r.instruct(ctx, n, at)
 	}
@@ -151,6 +147,11 @@ func (r *Runner) control(ctx context.Context, n plan.Node, at place, out layout.
 		return r.component(ctx, n, at, out), true
 	case *plan.Content:
 		return r.content(ctx, n, at, out), true
+	case *plan.Tool:
+		r.offerTool(n, at)
+		return nil, true
+	case *plan.Mcp:
+		return r.offerServer(n, at), true
 	}
 	return nil, false
 }

@@ -16,7 +16,6 @@ import (
 type Runner struct {
 	o       Options
 	runLock *store.Lock
-	layer   *layer // their instructions
 	names   *scope // of the documents themselves: what one binds, the next sees
 	log     *failureLog
 	value   *returned    // of the last document, when it has returns
@@ -31,6 +30,9 @@ type Runner struct {
 	absent  map[string]bool // turns in flight that were found never to have arrived, under mu
 	resent  map[string]bool // turns that are sent a second time, under mu
 
+	tools []Tool     // of the plan: what agents are shown
+	waits []*waiting // bodies of tools that wait for a session, under mu
+
 	mu       sync.Mutex
 	sessions map[store.SessionKey]*session
 	talks    map[store.ConversationKey]*conversation
@@ -43,7 +45,7 @@ type Runner struct {
 func New(o Options, runLock *store.Lock) *Runner {
 	r := &Runner{
 		o: o, runLock: runLock, names: newScope(nil, map[string]any{}), log: &failureLog{},
-		sessions: map[store.SessionKey]*session{}, talks: map[store.ConversationKey]*conversation{}, layer: &layer{}, noted: map[store.SessionKey]bool{},
+		sessions: map[store.SessionKey]*session{}, talks: map[store.ConversationKey]*conversation{}, noted: map[store.SessionKey]bool{},
 	}
 	r.askInTurn()
 	return r
@@ -56,8 +58,9 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
 		r.names.set(name, v)
 	}
 	r.value = nil
+	r.Offer(p)
 	line := &strand{}
-	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, layer: r.layer, aside: r, strand: line}
+	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r, strand: line, offers: &offers{}}
 	if err := r.fix(ctx, line); err != nil {
 		return err
 	}

@@ -79,8 +79,9 @@ type place struct {
 
 	agent   agentPin
 	session sessionPin
-	layer   *layer   // the instructions that apply
 	policy  *rule    // the innermost policy element; nil: none
+	offers  *offers  // what the elements before it offer
+	caller  *caller  // whose turn waits for it; nil: it is not in the body of a tool
 	dirs    []string // folders of the TempDirs around
 
 	inLet  bool // directly in the body of a Let

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"xmd/runtime/event"
 	"xmd/runtime/store"
@@ -43,9 +44,18 @@ type session struct {
 	restart      bool       // of a Conversation: a conversation that is lost is begun anew
 	why          Reason     // its generation is a new one in the place of another, not yet with an accepted turn; "": it is not
 	told         store.Told // what its generation was told last
-	instructions string     // of the workflow, that the prompt which is about to be made has; see place.layer
+	instructions string     // of the workflow, that the prompt which is about to be made has
 	bare         bool       // it is attached for no prompt, and is told nothing
 	attachedBare bool       // the attachment was made so
+
+	want, has outfit // what the next attachment is to be given, and what this one was
+	equipped  bool   // it was given all of has
+	pass      Pass   // its way through the door; nil: none
+	relays    relays
+	unheard   bool // it was said that the door was not contacted
+
+	callMu  sync.Mutex
+	running *turn // whose calls are answered; nil: none
 
 	owed *store.Owner // what an earlier invocation of this run left open, until it is settled
 }
@@ -111,6 +121,7 @@ func (s *session) release(ctx context.Context) error {
 		err = s.conn.Close(ctx)
 		s.conn = nil
 	}
+	err = errors.Join(err, s.undress(ctx))
 	for _, l := range []*store.Lock{s.native, s.lock} {
 		if l != nil {
 			err = errors.Join(err, l.Close())

@@ -117,7 +117,7 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 		return nil, nil, thrown(err, q.where)
 	}
 	t := &turn{
-		r: r, s: s, at: q.where, policy: q.at.policy, number: s.nextTurn, attempt: 1 + r.o.Past.Count(q.where.Step, event.PromptSent),
+		r: r, s: s, at: q.where, from: q.at, number: s.nextTurn, attempt: 1 + r.o.Past.Sendings(q.where.Step),
 		resend: q.resend, words: flightWords(s.conn, out.words), carried: out.carried,
 	}
 	if s.conv != nil {
@@ -143,8 +143,12 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 	if i, ok := s.conn.(Informer); ok && out.inform != "" {
 		i.Inform(out.inform)
 	}
+	t.begin(ctx)
 	result, perr := s.conn.Prompt(ctx, Turn{Words: out.words, Schema: q.schema, Sink: t.update, Ask: t.ask})
+	t.over()
 	defer t.idle.end()
+	t.showHeld()
+	t.sayUnheard()
 	failure = t.judge(ctx, result, perr)
 	if cerr := t.reply.Close(); failure == nil && cerr != nil {
 		failure = asError(cerr)

@@ -64,40 +64,81 @@ func (t *turn) update(u Update) {
 	}
 }
 
-// outcomeOfCall is how a call ended, by its last status; "" while it has not.
-var outcomeOfCall = map[string]string{"completed": "done", "failed": "failed", "declined": "not run"}
-
 // tool joins the updates of one call and tells its start and its end, once each.
 func (t *turn) tool(u *ToolCall) {
 	if t.tools == nil {
-		t.tools = map[string]*ToolCall{}
+		t.tools = map[string]*action{}
 	}
-	call, known := t.tools[u.ID]
-	if !known {
-		call = &ToolCall{ID: u.ID}
-		t.tools[u.ID] = call
+	a := t.tools[u.ID]
+	if a == nil {
+		a = &action{ToolCall: ToolCall{ID: u.ID}}
+		t.tools[u.ID] = a
+		t.order = append(t.order, u.ID)
 	}
-	before := call.Status
-	call.merge(u)
-	t.minutes.did(call)
-	body := &event.Tool{ID: call.ID, Name: call.Name, Kind: call.Kind, Subject: call.Subject, Input: call.Input, Output: call.Output}
-	if len(call.Diffs) > 0 {
-		body.Diffs = call.Diffs
+	a.merge(u)
+	outcome := outcomes[a.Status]
+	if !a.shown && !t.shows(a, outcome) {
+		return
 	}
-	if !known {
-		t.r.o.Stream.Emit(event.ToolStarted, t.at, body)
+	if !a.shown {
+		a.shown = true
+		t.show(event.ToolStarted, a.body())
 	}
-	if outcome := outcomeOfCall[call.Status]; outcome != "" && outcomeOfCall[before] == "" {
-		ended := *body
-		ended.Outcome = outcome
-		t.r.o.Stream.Emit(event.ToolEnded, t.at, &ended)
+	if outcome != "" && !a.ended {
+		a.ended = true
+		body := a.body()
+		body.Outcome = outcome
+		t.show(event.ToolEnded, body)
+	}
+}
+
+// action is one call of a tool as the agent tells of it.
+type action struct {
+	ToolCall
+	shown bool // its start was told
+	ended bool // its end is settled
+}
+
+// outcomes are how calls end, by their last status.
+var outcomes = map[string]string{"completed": "done", "failed": "failed", "declined": "not run"}
+
+func (a *action) body() event.Tool {
+	body := event.Tool{ID: a.ID, Name: a.Name, Kind: a.Kind, Subject: a.Subject, Input: a.Input, Output: a.Output}
+	if len(a.Diffs) > 0 {
+		body.Diffs = a.Diffs
+	}
+	return body
+}
+
+// shows says whether a call is told as the agent's own. One of the workflow's tools is told as what came in through the door, and here only if
+// nothing came in. One that may yet turn out to be such waits until it is more than pending.
+func (t *turn) shows(a *action, outcome string) bool {
+	switch {
+	case a.ended || t.s.pass == nil:
+		return !a.ended
+	case a.Door == "":
+		return a.Status != "" && a.Status != "pending"
+	case outcome == "":
+		return false
+	}
+	a.ended = t.calls.saw(a.Door)
+	return !a.ended
+}
+
+// showHeld tells of the calls that waited to be known, when the turn has ended: whatever they were, nothing came of them.
+func (t *turn) showHeld() {
+	for _, id := range t.order {
+		if a := t.tools[id]; !a.shown && !a.ended && (a.Door == "" || !t.calls.saw(a.Door)) {
+			a.shown = true
+			t.show(event.ToolStarted, a.body())
+		}
 	}
 }
 
 // merge takes over what an update changed.
 func (c *ToolCall) merge(u *ToolCall) {
 	for _, m := range []struct{ to, from *string }{
-		{&c.Name, &u.Name}, {&c.Kind, &u.Kind}, {&c.Subject, &u.Subject}, {&c.Status, &u.Status}, {&c.Output, &u.Output},
+		{&c.Name, &u.Name}, {&c.Kind, &u.Kind}, {&c.Subject, &u.Subject}, {&c.Status, &u.Status}, {&c.Output, &u.Output}, {&c.Door, &u.Door},
 	} {
 		if *m.from != "" {
 			*m.to = *m.from
@@ -115,11 +156,25 @@ func (c *ToolCall) merge(u *ToolCall) {
 // tells what came of it as an update.
 func (t *turn) ask(ctx context.Context, req PermissionRequest) bool {
 	defer t.idle.asked()()
-	allowed, reason := t.r.o.Policy.answer(ctx, t.policy, t.r.o.Ask, t.s.info.Shown, t.at.Position, t.s.key.Root, req)
+	if t.isCall(req) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.reason = ""
+		return true
+	}
+	allowed, reason := t.r.o.Policy.answer(ctx, t.from.policy, t.r.o.Ask, t.s.info.Shown, t.at.Position, t.s.key.Root, req)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.reason = reason
 	return allowed
+}
+
+// actKinds are the kinds of requests that are never those of a call through the door, whatever the agent says.
+var actKinds = map[string]bool{"execute": true, "edit": true, "delete": true, "move": true, "fetch": true}
+
+// isCall says whether a request is about a tool of the workflow that is in scope: its author has allowed it by offering it.
+func (t *turn) isCall(req PermissionRequest) bool {
+	return req.Door != "" && !actKinds[req.Kind] && t.doing(ToolUse{Name: req.Door}) != nil
 }
 
 // permission tells of one answered request, and remembers the first that was refused.

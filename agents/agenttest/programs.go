@@ -59,6 +59,7 @@ func Programs() []Program {
 		{Name: "opencode-1.18.20", Version: "1.18.20", Bin: "node_modules/.bin/opencode"},
 		{Name: "opencode-1.18.33", Version: "1.18.33", Bin: "node_modules/.bin/opencode"},
 		{Name: "acpx", Version: "0.19.1", Bin: "node_modules/.bin/acpx", NeedsNode22: true},
+		{Name: "mcp-conformance", Version: "0.1.16", Bin: "node_modules/@modelcontextprotocol/conformance/dist/index.js", NeedsNode22: true},
 	}
 }
 

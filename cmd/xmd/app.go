@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"xmd/agents/door"
 	"xmd/lang/diag"
 	"xmd/runtime"
 )
@@ -97,6 +98,8 @@ func dispatch(p *program) error {
 	}
 	first, rest := p.args[0], p.args[1:]
 	switch first {
+	case door.ShimCommand:
+		return codeError(doorShim(p, rest))
 	case "--help", "-h", "help":
 		help(p.stdout)
 		return nil

@@ -95,7 +95,7 @@ func (r *resumption) place(step string) event.At {
 func (r *resumption) retryFrom(ctx context.Context, text string) error {
 	var known []event.At
 	for _, step := range r.past.Steps() {
-		if journal.StepOf(step) == step {
+		if _, inCall := journal.TurnOfCall(step); !inCall && journal.StepOf(step) == step {
 			known = append(known, r.place(step))
 		}
 	}
@@ -166,8 +166,9 @@ func (r *resumption) after(ctx context.Context, step string) ([]string, error) {
 		if _, _, err := r.past.Last(ctx, other, event.PromptSent, &s); err != nil {
 			return nil, err
 		}
-		if s.NativeID == sent.NativeID && !slices.Contains(again, journal.StepOf(other)) {
-			again = append(again, journal.StepOf(other))
+		turn, _ := journal.TurnOfCall(other) // what a tool has sent is sent again by the prompt that called it
+		if owner := journal.StepOf(turn); s.NativeID == sent.NativeID && !slices.Contains(again, owner) {
+			again = append(again, owner)
 		}
 	}
 	return again, nil
@@ -213,11 +214,7 @@ func (r *resumption) agree(ctx context.Context, step string, more int) error {
 func oneStep(text string, open []event.At) (string, error) {
 	var matches []string
 	for _, at := range open {
-		_, k, _ := strings.Cut(at.Step, "#")
-		position := at.Position
-		if k != "" {
-			position += "#" + k
-		}
+		position := at.Position + at.Step[len(journal.StepOf(at.Step)):]
 		if at.Step == text || position == text {
 			return at.Step, nil
 		}

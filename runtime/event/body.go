@@ -129,6 +129,7 @@ type Tool struct {
 	Input   json.RawMessage `json:"input,omitempty"`
 	Output  string          `json:"output,omitempty"`
 	Diffs   any             `json:"diffs,omitempty"`
+	Own     bool            `json:"own,omitempty"` // a tool of the workflow, as its call came in; else what the agent tells of
 }
 
 // Asked is a permission request and its answer.
