@@ -29,6 +29,7 @@ func (r *Runner) attach(ctx context.Context, s *session, at event.At) error {
 	if rerr := s.release(context.WithoutCancel(ctx)); rerr != nil {
 		r.notice(fmt.Sprintf("closing %s: %v", s.info.Shown, rerr))
 	}
+	r.leave(s.conv)
 	return s.fail(err)
 }
 
@@ -39,6 +40,9 @@ func (r *Runner) attachNew(ctx context.Context, s *session, at event.At) error {
 		}
 		s.conn = nil
 	}
+	if err := r.enter(ctx, s); err != nil {
+		return err
+	}
 	if err := r.own(ctx, s); err != nil {
 		return err
 	}
@@ -46,9 +50,28 @@ func (r *Runner) attachNew(ctx context.Context, s *session, at event.At) error {
 	if err != nil {
 		return err
 	}
+	if id, err = r.pinned(ctx, s, id); err != nil {
+		return err
+	}
+	opened, now, err := r.connect(ctx, s, id, at)
+	if s.conv != nil && s.restart && lost(err) {
+		opened, now, err = r.startOver(ctx, s, id, at)
+	}
+	if err != nil {
+		return err
+	}
+	if err := r.settleFlights(ctx, s, now, opened.History); err != nil {
+		return err
+	}
+	return r.attached(s, at)
+}
+
+// connect starts the agent and has it open the conversation id, "" for a new one, which is judged. now is the one that was asked for in the
+// end, when it is another.
+func (r *Runner) connect(ctx context.Context, s *session, id string, at event.At) (opened Opened, now string, err error) {
 	if id != "" {
 		if err := r.lockNative(ctx, s, id); err != nil {
-			return err
+			return opened, id, err
 		}
 	}
 	up := make(chan struct{})
@@ -56,24 +79,24 @@ func (r *Runner) attachNew(ctx context.Context, s *session, at event.At) error {
 		s.watch = r.o.Observer.Begin(ctx, s.info)
 	}
 	if err := r.start(ctx, s, at); err != nil {
-		return err
+		return opened, id, err
 	}
 	close(up)
-	if err := r.equip(ctx, s); err != nil {
-		return err
+	if id, err = r.unable(ctx, s, id); err != nil {
+		return opened, id, err
 	}
-	opened, openErr := r.open(ctx, s, id, at)
+	if err = r.equip(ctx, s); err == nil {
+		opened, err = r.open(ctx, s, id, at)
+	}
 	r.observe(ctx, s, up, at)
-	if openErr != nil {
-		return openErr
+	if err != nil {
+		return opened, id, err
 	}
 	if err := r.confirm(ctx, s, id, opened, at); err != nil {
-		return err
+		return opened, id, err
 	}
-	if err := r.settleFlights(ctx, s, id, opened.History); err != nil {
-		return err
-	}
-	return r.attached(s, at)
+	r.informed(s)
+	return opened, id, nil
 }
 
 // own takes the session's lock and its owner record, before anybody is contacted. Unnamed sessions are covered by the run's lock.
@@ -92,6 +115,11 @@ func (r *Runner) own(ctx context.Context, s *session) error {
 			return err
 		}
 		s.generation = gen
+		if due, err := tx.RestartDue(s.key); err != nil {
+			return err
+		} else if due && s.conv != nil {
+			s.why = ReasonJoined
+		}
 		if err := s.stillThere(tx); err != nil {
 			return err
 		}
@@ -153,6 +181,9 @@ func (r *Runner) recorded(ctx context.Context, s *session) (string, error) {
 		} else if found {
 			id = opened.NativeID
 		}
+		if s.told, err = tx.Told(s.key1()); err != nil {
+			return err
+		}
 		s.nextTurn, err = tx.NextTurn(s.key1())
 		return err
 	})
@@ -206,7 +237,8 @@ func (r *Runner) start(ctx context.Context, s *session, at event.At) error {
 // open loads the recorded conversation or makes a new one. A new one's id is locked and recorded before any prompt.
 func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (Opened, error) {
 	opened, err := s.conn.Open(ctx, id)
-	if err != nil && id != "" && s.route == nil && KindOf(err) == KindMissing {
+	had, herr := r.hadTurn(ctx, s)
+	if err != nil && herr == nil && id != "" && !had && KindOf(err) == KindMissing {
 		// Opened once, never accepted a turn, and gone: agents keep nothing before the first turn. A new one replaces nothing.
 		if err := s.native.Close(); err != nil {
 			return Opened{}, err
@@ -227,7 +259,7 @@ func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (
 
 func (r *Runner) recordOpened(ctx context.Context, s *session, opened Opened, at event.At) error {
 	s.nativeID = opened.ID
-	if l, ok := s.conn.(Loader); ok && s.key.Named() && !l.CanLoad() {
+	if l, ok := s.conn.(Loader); ok && s.key.Named() && s.conv == nil && !l.CanLoad() {
 		r.warn("session", fmt.Sprintf("%s cannot load conversations: later runs cannot continue session %q.", s.info.Shown, s.name), at)
 	}
 	if err := r.lockNative(ctx, s, opened.ID); err != nil {
@@ -335,7 +367,7 @@ func (r *Runner) settle(ctx context.Context, s *session, h History, turns []stor
 				return err
 			}
 		}
-		return tx.PutTurn(last)
+		return r.putTurn(tx, s, last)
 	})
 }
 
@@ -360,6 +392,9 @@ func (r *Runner) couldNotContinue(s *session, id string, err error) error {
 		where = s.key.Root
 	}
 	advice := fmt.Sprintf("no prompt was sent; try again when it is back, or begin a new conversation on purpose: xmd sessions restart %s", s.key)
+	if s.conv != nil && (kind == KindMissing || kind == KindEmpty) {
+		advice += `, or write onLost="restart" on the Conversation`
+	}
 	if retry || kind == KindBusy || kind == KindCouldNot {
 		advice = "no prompt was sent; try again"
 	}

@@ -39,7 +39,7 @@ func (c *caller) depth() int {
 
 func (c *caller) has(s *session) bool {
 	for ; c != nil; c = c.up {
-		if c.s == s {
+		if c.s == s || s.conv != nil && c.s.conv == s.conv {
 			return true
 		}
 	}
@@ -56,7 +56,7 @@ type waiting struct {
 // would never end.
 func (r *Runner) takeIn(ctx context.Context, from *caller, s *session, queued func()) error {
 	if from == nil {
-		return s.turn.take(ctx, queued)
+		return s.queue().take(ctx, queued)
 	}
 	w := &waiting{from, s}
 	r.mu.Lock()
@@ -66,7 +66,7 @@ func (r *Runner) takeIn(ctx context.Context, from *caller, s *session, queued fu
 	}
 	r.waits = append(r.waits, w)
 	r.mu.Unlock()
-	err := s.turn.take(ctx, queued)
+	err := s.queue().take(ctx, queued)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.waits = slices.DeleteFunc(r.waits, func(o *waiting) bool { return o == w })
@@ -295,7 +295,10 @@ func (t *turn) body(ctx context.Context, c *call, o *offeredTool) (string, error
 }
 
 // show tells of a call of the workflow's own tools, or of another action of the agent.
-func (t *turn) show(kind event.Type, body event.Tool) { t.r.o.Stream.Emit(kind, t.at, &body) }
+func (t *turn) show(kind event.Type, body event.Tool) {
+	t.minutes.did(body)
+	t.r.o.Stream.Emit(kind, t.at, &body)
+}
 
 // saw says whether a call that the agent tells of is one that came in, each counted once.
 func (c *calls) saw(tool string) bool {
@@ -327,6 +330,11 @@ func (t *turn) question(ctx context.Context, c *call) (string, error) {
 	q.Name = r.asking(ctx, QuestionTool)
 	r.o.Stream.Emit(event.Question, c.at, &event.Questioned{Name: q.Name, Text: q.Text, Choices: q.Choices})
 	answer, from, err := r.answer(ctx, q)
+	asked := Asked{Question: q.Text, Answered: err == nil}
+	if asked.Answered {
+		asked.Answer = expr.Render(answer)
+	}
+	t.minutes.question(asked)
 	switch {
 	case err != nil && KindOf(err) == KindWaiting:
 		return "Nobody is present to answer. Go on as you think best, or say what you would need to know.", nil

@@ -378,7 +378,9 @@ func TestKeyIsHidden(t *testing.T) {
 // TestStoreFailsInCall: what cannot be recorded does not happen, and ends the turn.
 func TestStoreFailsInCall(t *testing.T) {
 	b, door := toolBench(t)
-	tells(b.agents["fake"], func(ctx context.Context, _ string, _ runtime.Turn) string { return answer(door.last().call(ctx, "t", `{}`)) })
+	tells(b.agents["fake"], func(ctx context.Context, _ string, _ runtime.Turn) string {
+		return answer(door.last().call(ctx, "t", `{}`))
+	})
 	opts := b.opts
 	b.opts = func(o *runtime.Options) {
 		opts(o)

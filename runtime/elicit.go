@@ -59,6 +59,7 @@ func (r *Runner) elicit(ctx context.Context, n *plan.Elicit, at place, out layou
 	if err != nil {
 		return err
 	}
+	r.noteAsked(at, q.Text, expr.Render(v))
 	if n.As != "" {
 		at.vars.set(n.As, v)
 		return nil

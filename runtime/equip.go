@@ -116,7 +116,8 @@ func (r *Runner) equip(ctx context.Context, s *session) error {
 	}
 	s.has = s.want
 	want := s.want
-	if len(want.tools) == 0 && len(want.servers) == 0 {
+	byDoor := s.byDoor()
+	if len(want.tools) == 0 && len(want.servers) == 0 && !byDoor && s.inChannel() == "" {
 		s.equipped = true
 		return nil
 	}
@@ -125,7 +126,10 @@ func (r *Runner) equip(ctx context.Context, s *session) error {
 		return want.missing(s, "takes no tools and no MCP servers")
 	}
 	byAddress, byCommand := e.Takes()
-	eq := Equipment{}
+	eq := Equipment{Instructions: s.inChannel()}
+	if eq.Tools = s.direct(); eq.Tools != nil {
+		eq.Call = func(ctx context.Context, use ToolUse) ToolAnswer { return r.answerCall(ctx, s, use) }
+	}
 	var rest []MCPServer
 	for _, server := range want.servers {
 		if server.URL != "" && byAddress || server.Command != "" && byCommand {
@@ -134,7 +138,7 @@ func (r *Runner) equip(ctx context.Context, s *session) error {
 			rest = append(rest, server)
 		}
 	}
-	if len(want.tools) > 0 || len(rest) > 0 {
+	if byDoor = byDoor && r.o.Door != nil && (byAddress || byCommand); byDoor || eq.Tools == nil && len(want.tools) > 0 || len(rest) > 0 {
 		if !byAddress && !byCommand {
 			return want.missing(s, "takes no MCP servers, by which it is offered the tools of a workflow")
 		}
@@ -165,7 +169,10 @@ func (r *Runner) admit(s *session, byAddress bool) (MCPServer, error) {
 	if r.o.Door == nil {
 		return MCPServer{}, Errorf(KindUnsupported, "the tools of a workflow cannot be offered here")
 	}
-	tools := append(slices.Clone(s.want.tools), questionOffer)
+	var tools []Tool
+	if s.direct() == nil {
+		tools = append(slices.Clone(s.want.tools), questionOffer)
+	}
 	for _, rel := range s.relays {
 		for _, t := range rel.tools() {
 			if slices.ContainsFunc(tools, func(o Tool) bool { return o.Name == t.Name }) {
@@ -174,7 +181,11 @@ func (r *Runner) admit(s *session, byAddress bool) (MCPServer, error) {
 			tools = append(tools, t)
 		}
 	}
-	pass, err := r.o.Door.Admit(Admission{Tools: tools, Call: func(ctx context.Context, use ToolUse) ToolAnswer { return r.answerCall(ctx, s, use) }})
+	said := Admission{Tools: tools, Call: func(ctx context.Context, use ToolUse) ToolAnswer { return r.answerCall(ctx, s, use) }}
+	if s.byDoor() {
+		said.Instructions = s.instructions
+	}
+	pass, err := r.o.Door.Admit(said)
 	if err != nil {
 		return MCPServer{}, err
 	}

@@ -86,10 +86,12 @@ func (r *Runner) settleOne(ctx context.Context, f journal.Flight) error {
 	if _, inCall := journal.TurnOfCall(f.Step); inCall && !s.key.Named() { // nothing goes on in its conversation
 		return r.skip(ctx, s, f, FateUnknown)
 	}
-	if err := s.turn.take(ctx, nil); err != nil {
+	turn := s.queue()
+	if err := turn.take(ctx, nil); err != nil {
 		return err
 	}
-	defer s.turn.give()
+	defer turn.give()
+	s.restart, s.instructions, s.bare = f.Sent.Restart, "", true
 	if err := r.attach(ctx, s, f.At); err != nil {
 		return err
 	}
@@ -297,8 +299,14 @@ func (r *Runner) closeFlight(ctx context.Context, s *session, f journal.Flight, 
 				return err
 			}
 		}
-		if err := tx.PutTurn(row); err != nil {
+		if err := r.putTurn(tx, s, row); err != nil {
 			return err
+		}
+		if body.Outcome != outcomeSkipped {
+			end := &Entry{Outcome: body.Outcome, Parts: []Part{{Text: body.Reply}}}
+			if err := r.endEntry(tx, s.key1(), f.Sent.Turn, end); err != nil {
+				return err
+			}
 		}
 		return r.idle(tx, s)
 	})
@@ -306,6 +314,21 @@ func (r *Runner) closeFlight(ctx context.Context, s *session, f journal.Flight, 
 		return storeError(err)
 	}
 	return nil
+}
+
+// putTurn records a turn, and what it carried if the provider is known to have its words.
+func (r *Runner) putTurn(tx *store.Tx, s *session, row store.Turn) error {
+	if row.Accepted == store.AcceptedYes {
+		if err := took(tx, row.Key, row.Number); err != nil {
+			return err
+		}
+		told, err := tx.Told(row.Key)
+		if err != nil {
+			return err
+		}
+		s.told, s.why = told, ""
+	}
+	return tx.PutTurn(row)
 }
 
 // resend takes the first sending out of use.
@@ -316,7 +339,7 @@ func (r *Runner) resend(ctx context.Context, s *session, f journal.Flight, fate 
 				return err
 			}
 		}
-		if err := tx.PutTurn(r.flightRow(s, f, acceptedBy(fate), Fingerprint{})); err != nil {
+		if err := r.putTurn(tx, s, r.flightRow(s, f, acceptedBy(fate), Fingerprint{})); err != nil {
 			return err
 		}
 		return r.idle(tx, s)

@@ -3,6 +3,7 @@ package runtime
 import (
 	"net/url"
 	"slices"
+	"strings"
 
 	"xmd/lang/expr"
 	"xmd/lang/plan"
@@ -14,7 +15,8 @@ import (
 type offer struct {
 	up     *offer
 	tool   *offeredTool // or
-	server *MCPServer
+	server *MCPServer   // or
+	told   string       // instructions
 }
 
 // offeredTool is a Tool with the place where it stands.
@@ -66,6 +68,18 @@ func (o *offer) servers() []MCPServer {
 	}
 	slices.Reverse(list)
 	return list
+}
+
+// instructions joins all that agents are told there, in document order; "" for nothing.
+func (o *offer) instructions() string {
+	var texts []string
+	for ; o != nil; o = o.up {
+		if o.told != "" {
+			texts = append(texts, o.told)
+		}
+	}
+	slices.Reverse(texts)
+	return strings.Join(texts, "\n\n")
 }
 
 // offerTool offers a Tool to the prompts behind it. What its body sees is what holds here.

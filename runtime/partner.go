@@ -17,6 +17,7 @@ type partner struct {
 	limit time.Duration
 
 	s    *session
+	turn *token          // that is held
 	live context.Context // under the prompt's timeout; nil before the first turn
 	stop context.CancelFunc
 }
@@ -39,6 +40,9 @@ func (p *partner) ready(ctx context.Context, where event.At) (*session, context.
 	if err := p.take(ctx); err != nil {
 		return nil, nil, err
 	}
+	if err := p.r.detachBare(ctx, p.s); err != nil {
+		return nil, nil, err
+	}
 	if err := p.r.wear(ctx, p.s, p.r.outfit(p.at)); err != nil {
 		return nil, nil, err
 	}
@@ -57,7 +61,7 @@ func (p *partner) ready(ctx context.Context, where event.At) (*session, context.
 	return p.s, p.live, nil
 }
 
-// take waits for the session's turn token.
+// take waits for the session's turn token; in a Conversation for that of the Conversation.
 func (p *partner) take(ctx context.Context) error {
 	if p.s != nil {
 		return nil
@@ -69,7 +73,8 @@ func (p *partner) take(ctx context.Context) error {
 	if err := p.r.takeIn(ctx, p.at.caller, s, p.at.begun); err != nil {
 		return err
 	}
-	p.s = s
+	p.s, p.turn = s, s.queue()
+	s.restart, s.bare, s.instructions = p.at.session.restart, false, p.at.offers.last.instructions()
 	return nil
 }
 
@@ -86,6 +91,6 @@ func (p *partner) release() {
 		p.stop()
 	}
 	if p.s != nil {
-		p.s.turn.give()
+		p.turn.give()
 	}
 }

@@ -107,9 +107,7 @@ func (r *Runner) step(ctx context.Context, n plan.Node, at place, out layout.Sin
 	case *plan.Elicit:
 		return r.elicit(ctx, n, at, out)
 	case *plan.Instructions:
-		return thrown(Errorf(KindFailed, "this version cannot run <Instructions>"), at.where(n.Step))
-	case *plan.Conversation:
-		return thrown(Errorf(KindFailed, "this version cannot run <Conversation>"), at.where(n.Step))
+		return r.instruct(ctx, n, at)
 	}
 	return Errorf(KindFailed, "the plan holds a node (%T) that this build cannot run", n)
 }
@@ -121,6 +119,8 @@ func (r *Runner) control(ctx context.Context, n plan.Node, at place, out layout.
 		return r.pinAgent(ctx, n, at, out), true
 	case *plan.Session:
 		return r.pinSession(ctx, n, at, out), true
+	case *plan.Conversation:
+		return r.converse(ctx, n, at, out), true
 	case *plan.Let:
 		return r.let(ctx, n, at), true
 	case *plan.If:

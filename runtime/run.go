@@ -35,6 +35,7 @@ type Runner struct {
 
 	mu       sync.Mutex
 	sessions map[store.SessionKey]*session
+	talks    map[store.ConversationKey]*conversation
 	noted    map[store.SessionKey]bool
 	said     map[string]bool // see once
 	asked    map[string]int  // how often each Elicit has asked, by name
@@ -44,7 +45,7 @@ type Runner struct {
 func New(o Options, runLock *store.Lock) *Runner {
 	r := &Runner{
 		o: o, runLock: runLock, names: newScope(nil, map[string]any{}), log: &failureLog{},
-		sessions: map[store.SessionKey]*session{}, noted: map[store.SessionKey]bool{},
+		sessions: map[store.SessionKey]*session{}, talks: map[store.ConversationKey]*conversation{}, noted: map[store.SessionKey]bool{},
 	}
 	r.askInTurn()
 	return r
@@ -144,7 +145,7 @@ func (r *Runner) Close(ctx context.Context) error {
 		wg.Go(func() { errs[i] = s.release(ctx) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, r.closeTalks())...)
 }
 
 // notice is a line for people that is no event of the run: a download, a teardown that took long.

@@ -101,8 +101,9 @@ type agentPin struct{ name, model, effort, mode string }
 
 // sessionPin is what session prompts without one of their own belong to.
 type sessionPin struct {
-	name  string // of a named session
-	scope string // of the unnamed one, when name is empty; see runScope
+	name    string // of a named session
+	scope   string // of the unnamed one, when name is empty; see runScope
+	restart bool   // of a Conversation: a conversation that is lost is begun anew
 }
 
 // runScope is the scope of the run's own unnamed session.

@@ -40,6 +40,7 @@ func (t *turn) update(u Update) {
 	switch u.Kind {
 	case UpdateMessage:
 		t.text.add(u.Text)
+		t.minutes.said(u.Text)
 		emit(event.Message, t.at, &event.Delta{Text: u.Text})
 		if err := t.reply.Value(u.Text); err != nil && t.broken == nil {
 			t.broken = err
@@ -51,10 +52,12 @@ func (t *turn) update(u Update) {
 	case UpdateTool:
 		t.tool(u.Tool)
 	case UpdateTodo:
+		t.minutes.list(u.Todo)
 		emit(event.Todo, t.at, &event.Todos{Items: u.Todo})
 	case UpdateUsage:
 		emit(event.UsageReported, t.at, &event.Used{Usage: u.Usage})
 	case UpdateCompaction:
+		t.compacted = true
 		emit(event.Compaction, t.at, nil)
 	case UpdatePermission:
 		t.permission(u.Permission)

@@ -14,6 +14,7 @@ import (
 
 	"xmd/agents"
 	"xmd/agents/door"
+	"xmd/handoff"
 	"xmd/lang/plan"
 	"xmd/lang/resolve"
 	"xmd/runtime"
@@ -118,6 +119,7 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 	notes := &notes{w: hidden(p.stderr, j.secrets), verbose: c.Bool("v")}
 	o := runtime.Options{
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
+		Handoff: handoff.Writer{}, Hide: p.hider(j.secrets), Tree: p.tree(j.secrets.Names()...),
 		Programs: agents.Programs{}, Terminal: p.window(l.output.Flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
 		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), RequireConfirmed: j.settings.RequireConfirmed,
