@@ -41,7 +41,6 @@ func (a *Agent) Start(ctx context.Context, o runtime.StartOptions) (runtime.Conn
 	c := &conn{
 		Link: link.Link{Info: a.o.Info}, p: &a.o.Profile, root: o.Root, env: link.Environment(o.Env, a.o.Env), notice: o.Notice,
 	}
-	c.ready.told = make(chan struct{})
 	c.dropTwins(every)
 	stdout, stdin, err := c.Launch(ctx, c.env, a.o.Profile.eofWait(), o)
 	if err != nil {

@@ -56,6 +56,7 @@ var (
 
 // connect puts a connection on the agent's pipes and starts reading.
 func connect(c *conn, stdout io.ReadCloser, stdin io.WriteCloser, trace func(string, []byte)) {
+	c.ready.told = make(chan struct{})
 	c.Connect(stdout, stdin, wire.Options{Handler: c}, trace)
 }
 
