@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -191,7 +192,10 @@ func (t *turn) inScope() string {
 // callFailure is how a body failed, for the agent.
 func callFailure(err error) string {
 	e := asError(err)
-	if e.Kind == KindWaiting {
+	switch {
+	case errors.Is(err, errTold):
+		return e.Message
+	case e.Kind == KindWaiting:
 		return "nobody is present who could answer: " + firstLine(e.Error())
 	}
 	return e.Error()
