@@ -14,6 +14,7 @@ import (
 
 	"xmd/agents"
 	"xmd/agents/door"
+	"xmd/agents/relay"
 	"xmd/handoff"
 	"xmd/lang/plan"
 	"xmd/lang/resolve"
@@ -124,7 +125,7 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
 		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), RequireConfirmed: j.settings.RequireConfirmed,
 		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
-		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry, Door: l.door,
+		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry, Door: l.door, Relay: relay.Relay{},
 	}
 	if c.verb == "repl" { // its entries are not known beforehand
 		o.LookupEnv = p.env.lookup
