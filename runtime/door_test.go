@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -29,9 +30,12 @@ func (d *fakeDoor) passFor(words string) *fakePass { return d.passOf(d.byWords[w
 
 // find calls a tool through whichever way in has it in scope in a running turn.
 func (d *fakeDoor) find(ctx context.Context, tool string) runtime.ToolAnswer {
+	d.mu.Lock()
+	passes := slices.Clone(d.passes)
+	d.mu.Unlock()
 	var last runtime.ToolAnswer
-	for n := range 2 {
-		if last = d.passOf(n).call(ctx, tool, `{}`); !last.Failed || !strings.Contains(last.Text, "not in scope") {
+	for _, p := range slices.Backward(passes) {
+		if last = p.call(ctx, tool, `{}`); !last.Failed || !strings.Contains(last.Text, "not in scope") && last.Text != worthless {
 			return last
 		}
 	}
@@ -97,12 +101,15 @@ func (p *fakePass) list() {
 	}
 }
 
+// worthless is how a call with the key of an attachment that is gone is answered.
+const worthless = "the key is worthless"
+
 // call is a call of the agent.
 func (p *fakePass) call(ctx context.Context, tool, args string) runtime.ToolAnswer {
 	p.mu.Lock()
 	if p.revoked {
 		p.mu.Unlock()
-		return runtime.ToolAnswer{Failed: true, Text: "the key is worthless"}
+		return runtime.ToolAnswer{Failed: true, Text: worthless}
 	}
 	p.calls.Add(1)
 	p.mu.Unlock()
