@@ -10,7 +10,7 @@ import (
 // Relay reaches MCP servers on behalf of agents that do not take their kind. Safe for concurrent use.
 type Relay interface {
 	// Reach connects to a server, which it starts if it is one by command: in root, with this environment beside the server's own, under a
-	// guardian that holds the locks. Errors are *Error (KindUnavailable, KindCancelled). Nothing is left of it then.
+	// guardian that holds the locks. Errors are *Error (KindFailed, KindCancelled). Nothing is left of it then.
 	Reach(ctx context.Context, s MCPServer, o StartOptions) (Reached, error)
 }
 
@@ -77,7 +77,9 @@ func (r *Runner) reach(ctx context.Context, s *session, servers []MCPServer) err
 			Root: s.key.Root, Locks: s.locks(r.runLock), Env: r.o.Children, Notice: r.notice, Stderr: r.o.AgentStderr,
 		})
 		if err != nil {
-			return fmt.Errorf("the MCP server %s: %w", server.Name, err)
+			e := *asError(err)
+			e.Message, e.Err = fmt.Sprintf("the MCP server %s: %s", server.Name, e.Message), err
+			return &e
 		}
 		s.relays = append(s.relays, &relayed{server.Name, conn})
 	}

@@ -35,7 +35,7 @@ var _ runtime.Relay = Relay{}
 
 // Reach connects to a server and lists its tools.
 func (Relay) Reach(ctx context.Context, s runtime.MCPServer, o runtime.StartOptions) (runtime.Reached, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, reachLimit, runtime.Errorf(runtime.KindUnavailable, "it has not told its tools within %s", reachLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, reachLimit, runtime.Errorf(runtime.KindFailed, "it has not told its tools within %s", reachLimit))
 	defer cancel()
 	r := &reached{name: s.Name}
 	err := r.connect(ctx, s, o)
@@ -48,7 +48,6 @@ func (Relay) Reach(ctx context.Context, s runtime.MCPServer, o runtime.StartOpti
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	said := r.lastWords()
 	closing, stop := context.WithTimeout(context.WithoutCancel(ctx), reachLimit)
 	defer stop()
 	_ = r.Close(closing)
@@ -59,7 +58,9 @@ func (Relay) Reach(ctx context.Context, s runtime.MCPServer, o runtime.StartOpti
 	if errors.Is(err, context.Canceled) {
 		return nil, &runtime.Error{Kind: runtime.KindCancelled, Message: "cancelled", Err: err}
 	}
-	return nil, runtime.Errorf(runtime.KindUnavailable, "cannot be reached: %w%s", err, said)
+	failed := runtime.Errorf(runtime.KindFailed, "it cannot be reached: %w%s", err, r.lastWords())
+	failed.Retryable = true
+	return nil, failed
 }
 
 // reached is a runtime.Reached.

@@ -145,7 +145,7 @@ func TestByURL(t *testing.T) {
 		t.Error(err)
 	}
 	s.URL += "/away"
-	if _, err := (Relay{}).Reach(t.Context(), s, runtime.StartOptions{Root: t.TempDir()}); runtime.KindOf(err) != runtime.KindUnavailable || len(strange) == 0 || strange[0] != "" {
+	if _, err := (Relay{}).Reach(t.Context(), s, runtime.StartOptions{Root: t.TempDir()}); runtime.KindOf(err) != runtime.KindFailed || len(strange) == 0 || strange[0] != "" {
 		t.Errorf("%v, the other host got %q", err, strange)
 	}
 	s.Headers = nil
@@ -161,7 +161,7 @@ func TestCannotBeReached(t *testing.T) {
 			s.Command = "/nowhere/at-all"
 		}
 		r, err := Relay{}.Reach(t.Context(), s, runtime.StartOptions{Root: t.TempDir(), Env: os.Environ()})
-		if r != nil || runtime.KindOf(err) != runtime.KindUnavailable || !strings.Contains(err.Error(), want) {
+		if r != nil || runtime.KindOf(err) != runtime.KindFailed || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
