@@ -91,8 +91,10 @@ func TestConcurrentCalls(t *testing.T) {
 func TestSlowCallShowsThatItLives(t *testing.T) {
 	h := newHeld()
 	o := open(t, h.call, review)
-	o.door.sign = time.Millisecond
-	response, err := o.client.Do(o.request(t.Context(), callBody(1, "review", `{"file":"a"}`))) // the header comes before the answer
+	o.door.sign = 20 * time.Millisecond // a sign that stays in a buffer of 2 KiB comes too late
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	response, err := o.client.Do(o.request(ctx, callBody(1, "review", `{"file":"a"}`))) // the header comes before the answer
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,6 +128,11 @@ func TestCallsAreEnded(t *testing.T) {
 		"cancelled": {func(o *opened, _ context.CancelFunc) {
 			o.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8}}`)
 			o.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"7"}}`) // another id
+			o.pass.mu.Lock()
+			if cause := context.Cause(o.pass.inFlight["n7"][0].ctx); cause != nil {
+				o.t.Errorf("the call 7 was ended for another id: %v", cause)
+			}
+			o.pass.mu.Unlock()
 			o.post(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7,"reason":"enough"}}`)
 		}, errCancelled, "the call of review was ended: the agent cancelled the call"},
 		"connection closed": {func(_ *opened, leave context.CancelFunc) { leave() }, errGone, ""},
