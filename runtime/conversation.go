@@ -230,6 +230,9 @@ func (r *Runner) unable(ctx context.Context, s *session, id string) (string, err
 
 // noteAsked keeps a question that was put to a person in a Conversation for its log.
 func (r *Runner) noteAsked(at place, question, answer string) {
+	if r.o.Offline {
+		return
+	}
 	c, err := r.conversationOf(at.session)
 	if err != nil || c == nil {
 		return // a note of it is no reason to fail
@@ -237,6 +240,16 @@ func (r *Runner) noteAsked(at place, question, answer string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	c.asked = append(c.asked, Asked{Question: strings.ToValidUTF8(question, "\uFFFD"), Answer: strings.ToValidUTF8(answer, "\uFFFD"), Answered: true})
+}
+
+// dropAsked drops what was asked before a turn that is on record: its entry has it.
+func (r *Runner) dropAsked(at place) {
+	if r.o.Offline {
+		return
+	}
+	if c, err := r.conversationOf(at.session); err == nil && c != nil {
+		c.takeAsked(r)
+	}
 }
 
 // closeTalks gives the locks of all Conversations up.

@@ -303,7 +303,10 @@ func (r *Runner) closeFlight(ctx context.Context, s *session, f journal.Flight, 
 			return err
 		}
 		if body.Outcome != outcomeSkipped {
-			end := &Entry{Outcome: body.Outcome, Parts: []Part{{Text: body.Reply}}}
+			end := &Entry{Outcome: body.Outcome}
+			if body.Reply != "" {
+				end.Parts = []Part{{Text: body.Reply}}
+			}
 			if err := r.endEntry(tx, s.key1(), f.Sent.Turn, end); err != nil {
 				return err
 			}
