@@ -213,6 +213,7 @@ type handshake struct {
 	version string
 	load    bool
 	list    bool
+	told    json.RawMessage // the whole answer
 }
 
 func parseHandshake(result json.RawMessage) (h handshake, protocol string) {
@@ -225,5 +226,6 @@ func parseHandshake(result json.RawMessage) (h handshake, protocol string) {
 	h.load = string(wire.Field(capabilities, "loadSession")) == "true"
 	list := wire.Path(capabilities, "sessionCapabilities", "list")
 	h.list = list != nil && string(list) != "null" && string(list) != "false"
+	h.told = wire.Raw(result)
 	return h, protocol
 }

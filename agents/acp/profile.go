@@ -68,6 +68,7 @@ type Profile struct {
 	CompactNotice   string   // a notice that begins so says the same
 
 	HandshakeVersion bool // initialize names the version of the CLI that changes
+	DropsStdio       bool // a stdio tool server that a client names is left out without a word
 }
 
 // Evidence names where identity and history of a loaded conversation are read.
