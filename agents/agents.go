@@ -35,6 +35,8 @@ type Custom struct {
 	Transport  string            // one of Transports; "": ACP where Command is set, else the agent's first
 	Executable string            // the CLI that changes: for codex and claude the program the adapter is pointed at
 	Version    []string          // argv that prints the CLI's version
+	// Instructions is where the agent takes the workflow's, one of Channels; "": where the table says, nowhere for an agent that is not in it.
+	Instructions string
 }
 
 // Registry is the runtime.Agents of this machine. Immutable, and safe for concurrent use.
@@ -143,5 +145,7 @@ func (w way) info() runtime.AgentInfo {
 		RejectEnds:  p.Driver.RejectEnds,
 		ConfirmList: p.Confirm,
 		ConfirmLoad: p.ConfirmLoad,
+		Channel:     p.channel(),
+		OwnTools:    p.Transport == transportServer,
 	}
 }

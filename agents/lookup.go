@@ -33,6 +33,12 @@ type way struct {
 func (r *Registry) find(p Profile) (way, error) {
 	c := r.o.Config[p.Name]
 	_, known := builtIn(p.Name)
+	if c.Instructions != "" {
+		if !slices.Contains(Channels(p.Transport), c.Instructions) {
+			return way{profile: p}, r.fail(p, runtime.KindInvalid, "%s takes no instructions by %q, as [agents.%s] says: write %s", p.Shown, c.Instructions, p.Name, oneOf(Channels(p.Transport)))
+		}
+		p = p.instructedBy(c.Instructions)
+	}
 	w := way{profile: p, custom: !known}
 	if c.Transport != "" && c.Transport != p.Transport {
 		return w, r.fail(p, runtime.KindInvalid, "the transport %q of [agents.%s] is not one this build has for %s: write %s", c.Transport, p.Name, p.Shown, oneOf(Transports(p.Name)))

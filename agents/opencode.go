@@ -5,6 +5,7 @@ import (
 
 	"xmd/agents/acp"
 	"xmd/agents/native"
+	"xmd/runtime"
 )
 
 // openCodeAsks makes OpenCode ask, whatever the person's configuration allows: without it only files outside of the folder are asked for.
@@ -20,9 +21,11 @@ var openCode = Profile{
 	Confirm: true,
 	Native:  native.Interface{Open: []string{"-s", "{id}"}},
 	Driver: acp.Profile{
-		StartLimit: 30 * time.Second, // 2 s, 10 s at its first start
-		HomeDir:    ".local/share/opencode",
-		NoFence:    true,
+		StartLimit:   30 * time.Second, // 2 s, 10 s at its first start
+		HomeDir:      ".local/share/opencode",
+		NoFence:      true,
+		Instructions: acp.Instructions{Channel: runtime.ChannelDoor},
+		DoorCall:     acp.DoorCall{Member: []string{"title"}, Form: "{server}_{tool}", First: true, NeverAsks: true},
 		// The same error comes when its database is damaged.
 		Missing:          []acp.Shape{{Code: -32603, Member: "data.service", Prefix: "session"}},
 		Unlisted:         true,

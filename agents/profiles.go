@@ -8,6 +8,7 @@ import (
 	"xmd/agents/codex"
 	"xmd/agents/native"
 	"xmd/agents/past"
+	"xmd/runtime"
 )
 
 // Profile is what is known of one agent: a row of the table below. Read-only.
@@ -26,6 +27,7 @@ type Profile struct {
 	Confirm   bool     // its own session list may confirm identity
 	// ConfirmLoad says that a load that succeeded confirms identity too: the agent compares the id with the one it kept.
 	ConfirmLoad bool
+	leads       bool // the configuration says that instructions lead the message
 	Own         bool // xmd itself: found without looking, and given XMD_SIM_* of the environment
 	Driver      acp.Profile
 	Native      native.Interface // of its own, for people; zero: xmd does not open it
@@ -69,6 +71,15 @@ var profiles = []Profile{
 		Settings: claudeSettings,
 		Driver: acp.Profile{
 			Mode: "default", Meta: json.RawMessage(rawMessages),
+			// 2.1.210 takes what comes with every load, and drops it where nothing comes; from 2.1.300 on the first that it saw stays.
+			Instructions: acp.Instructions{Channel: runtime.ChannelEvery, Member: "_meta.systemPrompt", Form: `{"append":{text}}`},
+			DoorCall: acp.DoorCall{
+				Member: []string{"_meta", "claudeCode", "toolName"}, Form: "mcp__{server}__{tool}",
+				Unless: []acp.Sign{
+					{Member: []string{"_meta", "claudeCode", "mcpServer", "name"}, Value: "{server}"},
+					{Member: []string{"_meta", "claudeCode", "mcpServer", "source"}, Value: "dynamic"}, // not of the person's configuration
+				},
+			},
 			StartLimit: 30 * time.Second,
 			EOFWait:    5 * time.Second, // the CLI behind it may live on for 3 s
 			HomeVar:    "CLAUDE_CONFIG_DIR", HomeDir: ".claude",
@@ -103,6 +114,7 @@ var profiles = []Profile{
 		},
 		Driver: acp.Profile{
 			Mode:       "ask",
+			DoorCall:   acp.DoorCall{Member: []string{"_meta", "sim", "server"}, Form: "{server}", Tool: []string{"_meta", "sim", "tool"}},
 			StartLimit: 30 * time.Second,
 			Asserts:    true,
 			Fence:      "available_commands_update",

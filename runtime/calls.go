@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -191,7 +192,10 @@ func (t *turn) inScope() string {
 // callFailure is how a body failed, for the agent.
 func callFailure(err error) string {
 	e := asError(err)
-	if e.Kind == KindWaiting {
+	switch {
+	case errors.Is(err, errTold):
+		return e.Message
+	case e.Kind == KindWaiting:
 		return "nobody is present who could answer: " + firstLine(e.Error())
 	}
 	return e.Error()
@@ -250,7 +254,7 @@ func (c *call) run(ctx context.Context, do func(ctx context.Context, c *call) (s
 
 // doing is what answers a call of that tool in the turn; nil: it is not in scope.
 func (t *turn) doing(use ToolUse) func(ctx context.Context, c *call) (string, error) {
-	if use.Name == questionTool {
+	if use.Name == QuestionTool {
 		return t.question
 	}
 	if server, tool, ok := t.s.relays.find(use.Name); ok {
@@ -311,10 +315,10 @@ func (c *calls) saw(tool string) bool {
 	return true
 }
 
-// The built-in tool with which an agent asks the person.
-const questionTool = DoorName + "_question"
+// QuestionTool is the built-in tool with which an agent asks the person; --answer knows its question by the same name.
+const QuestionTool = DoorName + "_question"
 
-// question answers a call of questionTool.
+// question answers a call of QuestionTool.
 func (t *turn) question(ctx context.Context, c *call) (string, error) {
 	v, err := recordedValue(c.use.Args)
 	given, _ := v.(map[string]any)
@@ -327,7 +331,7 @@ func (t *turn) question(ctx context.Context, c *call) (string, error) {
 		return "", Errorf(KindFailed, "the question is empty")
 	}
 	r := t.r
-	q.Name = r.asking(ctx, questionTool)
+	q.Name = r.asking(ctx, QuestionTool)
 	r.o.Stream.Emit(event.Question, c.at, &event.Questioned{Name: q.Name, Text: q.Text, Choices: q.Choices})
 	answer, from, err := r.answer(ctx, q)
 	asked := Asked{Question: q.Text, Answered: err == nil}

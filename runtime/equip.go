@@ -72,7 +72,7 @@ func argsSchema(n *plan.Tool) json.RawMessage {
 
 // questionOffer is the built-in tool that asks the person.
 var questionOffer = Tool{
-	Name: questionTool,
+	Name: QuestionTool,
 	Description: "Asks the person for whom this workflow runs, and returns the answer. Where nobody is present it says so at once. " +
 		"Ask only what you cannot find out by yourself.",
 	Schema: json.RawMessage(`{"type":"object","properties":{"question":{"type":"string","minLength":1},"choices":{"type":"array","items":{"type":"string"}}},` +

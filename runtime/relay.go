@@ -24,6 +24,9 @@ type Reached interface {
 	Close(ctx context.Context) error
 }
 
+// errTold marks the error of a server's own tool, which the agent is told in the server's words.
+var errTold = errors.New("")
+
 // relayed is a server that is reached for one attachment. Its tools are known to the agent as SERVER_TOOL.
 type relayed struct {
 	name string
@@ -59,7 +62,7 @@ func (r *relayed) tools() []Tool {
 func (r *relayed) call(ctx context.Context, tool string, args json.RawMessage) (string, error) {
 	a := r.conn.Call(ctx, ToolUse{Name: tool, Args: args})
 	if a.Failed {
-		return "", Errorf(KindFailed, "%s", a.Text)
+		return "", Errorf(KindFailed, "%s%w", a.Text, errTold)
 	}
 	return a.Text, nil
 }

@@ -114,7 +114,7 @@ func (a *action) body() event.Tool {
 // nothing came in. One that may yet turn out to be such waits until it is more than pending.
 func (t *turn) shows(a *action, outcome string) bool {
 	switch {
-	case a.ended || t.s.pass == nil:
+	case a.ended || t.s.pass == nil && t.s.direct() == nil:
 		return !a.ended
 	case a.Door == "":
 		return a.Status != "" && a.Status != "pending"

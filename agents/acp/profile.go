@@ -67,6 +67,18 @@ type Profile struct {
 	CompactTitle    string   // title of the tool call that stands for a shortening of the history
 	CompactNotice   string   // a notice that begins so says the same
 
+	Instructions Instructions // where it takes the workflow's instructions
+	NoCommands   bool         // MCP servers by command are dropped without a word
+	// Ready is a notification that says that it is done with the MCP servers of a new or loaded conversation; "": none.
+	Ready string
+	// AwaitsDoor is how long a first prompt is held back at most until the door was asked for its tools: what comes before that is answered
+	// without them, or without its instructions. 0: not at all.
+	AwaitsDoor time.Duration
+	DoorMissed string   // why the door may never be asked for them, where that is to be said
+	DoorCall   DoorCall // how a call of a tool of the door is told from any other
+	DoorFailed string   // a tool call whose id begins so, with {server}, says that the door was not started; "": none does
+	ServerMark string   // a member of a call's _meta that is true for a tool of an MCP server, whatever its kind is said to be; "": none
+
 	HandshakeVersion bool // initialize names the version of the CLI that changes
 	DropsStdio       bool // a stdio tool server that a client names is left out without a word
 }

@@ -21,6 +21,8 @@ func Run(t *testing.T, target Target) {
 	t.Run("emptied", func(t *testing.T) { emptied(t, target) })
 	t.Run("other id", func(t *testing.T) { swapped(t, target) })
 	t.Run("busy", func(t *testing.T) { busy(t, target) })
+	t.Run("instructions", func(t *testing.T) { instructions(t, target) })
+	t.Run("door", func(t *testing.T) { doors(t, target) })
 	t.Run("teardown", func(t *testing.T) { teardown(t, target) })
 }
 

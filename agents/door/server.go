@@ -42,7 +42,8 @@ func (p *pass) listTools(r *mcp.ListToolsRequest) (mcp.Result, error) {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "there is only one page"}
 	}
 	p.wasListed()
-	return &mcp.ListToolsResult{Tools: p.tools.list}, nil
+	// An empty scope, which the SDK sends to a client that did not discover the server, is a list that Grok 1.0.41 cannot read.
+	return &mcp.ListToolsResult{Tools: p.tools.list, Cacheable: mcp.Cacheable{CacheScope: "private"}}, nil
 }
 
 // callKey is where a request's context has its call.

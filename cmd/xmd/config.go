@@ -28,6 +28,8 @@ type agentConfig struct {
 	Transport  string            `toml:"transport"`
 	Executable string            `toml:"executable"` // the CLI whose build is observed
 	Version    []string          `toml:"version"`    // argv that prints its version
+
+	Instructions string `toml:"instructions"` // where it takes the workflow's: lead, start, every, door
 }
 
 // loadConfig reads the project's file (found upward from dir) over the user's. A missing file is no error.
@@ -107,7 +109,7 @@ func (c config) check(path string) error {
 func (c config) custom() map[string]agents.Custom {
 	out := make(map[string]agents.Custom, len(c.Agents))
 	for name, a := range c.Agents {
-		out[name] = agents.Custom{Command: a.Command, Args: a.Args, Env: a.Env, Transport: a.Transport, Executable: a.Executable, Version: a.Version}
+		out[name] = agents.Custom{Command: a.Command, Args: a.Args, Env: a.Env, Transport: a.Transport, Executable: a.Executable, Version: a.Version, Instructions: a.Instructions}
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"xmd/agents"
+	"xmd/agents/door"
 	"xmd/handoff"
 	"xmd/lang/plan"
 	"xmd/lang/resolve"
@@ -39,6 +40,7 @@ type live struct {
 	output  *event.Output
 	digest  *event.DigestSink
 	runner  *runtime.Runner
+	door    *door.Door // of the workflow's tools
 	watch   *observer
 	trace   *os.File
 	secrets *secret.Set
@@ -106,6 +108,7 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 	l.stream.Hide(j.secrets)
 	l.secrets = j.secrets
 	l.watch = h.observer(j.secrets.Names()...)
+	l.door = door.New(door.Options{Executable: self()})
 	l.runner = runtime.New(h.options(p, c, l, j), l.lock)
 	body := &event.Run{Document: j.plan.Source.Name, Digest: j.plan.Digest, Dir: h.dir, Props: j.props, Resumed: j.past != nil, Edited: j.edited}
 	if err := l.stream.Commit(ctx, event.RunStarted, event.At{}, body, nil); err != nil {
@@ -124,7 +127,7 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
 		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), RequireConfirmed: j.settings.RequireConfirmed,
 		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
-		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry,
+		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry, Door: l.door,
 	}
 	if c.verb == "repl" { // its entries are not known beforehand
 		o.LookupEnv = p.env.lookup
@@ -169,7 +172,7 @@ func (l *live) record(ctx context.Context, h *host, j job) error {
 func (l *live) finish() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeLimit)
 	defer cancel()
-	closeErr := l.runner.Close(ctx)
+	closeErr := errors.Join(l.runner.Close(ctx), l.door.Close(ctx)) // the door is closed behind the last agent
 	l.stream.EndText()
 	_ = l.output.Flush() // an output that is lost belongs to the end that is recorded; l.ctx knows of it
 	end := l.end()
@@ -235,6 +238,11 @@ func (l *live) release() {
 	l.cancel(nil)
 	if l.watch != nil {
 		l.watch.Close()
+	}
+	if l.door != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		_ = l.door.Close(ctx) // it is closed already, but where the run did not begin
+		cancel()
 	}
 	if l.journal != nil {
 		_ = l.journal.Close()
