@@ -117,7 +117,9 @@ type fakeReached struct {
 	name string
 }
 
-func (s *fakeReached) Tools() []runtime.Tool { return []runtime.Tool{{Name: "echo", Description: "of " + s.name}} }
+func (s *fakeReached) Tools() []runtime.Tool {
+	return []runtime.Tool{{Name: "echo", Description: "of " + s.name}}
+}
 
 func (s *fakeReached) Call(_ context.Context, use runtime.ToolUse) runtime.ToolAnswer {
 	return runtime.ToolAnswer{Text: fmt.Sprintf("%s %s %s", s.name, use.Name, use.Args), Failed: string(use.Args) == `{"bad":1}`}

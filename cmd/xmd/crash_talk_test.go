@@ -185,3 +185,59 @@ func (h *home) loseSessions() {
 		h.t.Fatal(err)
 	}
 }
+
+// Another run goes on in a Conversation whose last run died in a turn only after that turn is recovered, and knows of it then.
+func TestRecoverInConversation(t *testing.T) {
+	for _, at := range []string{"after prompt.sent", "after prompt.accepted", "before prompt.ended"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			h := newTalkHome(t)
+			if o := h.xmd([]string{dieVariable + "=" + at + " Conversation2/body/Prompt2"}, "run", "doc.xmd"); o.code != 137 {
+				t.Fatalf("%+v", o)
+			}
+			h.write("other.xmd", "<Conversation name=\"task\">\n<Prompt agent=\"two\">SAY another run</Prompt>\n</Conversation>\n")
+			before := h.prompts()
+			if o := h.xmd(nil, "run", "other.xmd", "--wait", "20s"); o.code != 5 || !strings.Contains(o.stderr, "xmd sessions recover conversation:task/two") || !equalCounts(before, h.prompts()) {
+				t.Fatalf("%+v", o)
+			}
+			if o := h.xmd(nil, "sessions", "recover", "conversation:task/two"); o.code != 0 || !strings.Contains(o.stdout, "nothing was sent") {
+				t.Fatalf("%+v", o)
+			}
+			if o := h.xmd(nil, "run", "other.xmd"); o.code != 0 || o.stdout != "another run\n" {
+				t.Fatalf("%+v", o)
+			}
+			there := h.words()["SAY the second of us goes on with it"]
+			log := h.xmd(nil, "handoff", "conversation:task", "--to", "claude").stdout
+			if n := strings.Count(log, "\nasked\n"); n != 2+there || strings.Count(log, "SAY the second") != there {
+				t.Errorf("it was there %d times, and the log is\n%s", there, log)
+			}
+			h.check()
+		})
+	}
+}
+
+// One without a name is gone on with by the resume of its run, and by nothing else.
+func TestCrashInUnnamedConversation(t *testing.T) {
+	for _, at := range []string{"before handoff", "after prompt.sent", "before prompt.accepted", "after prompt.accepted", "before prompt.ended", "after prompt.ended"} {
+		for _, step := range []string{"Prompt2", "Prompt3"} {
+			t.Run(at+" "+step, func(t *testing.T) {
+				t.Parallel()
+				h := newTalkHome(t)
+				h.write("doc.xmd", strings.Replace(strings.Replace(talking, " name=\"task\"", "", 1), "<Prompt", "<Prompt resend=\"auto\"", 3))
+				if o := h.xmd([]string{dieVariable + "=" + at + " Conversation2/body/" + step}, "run", "doc.xmd"); o.code != 137 {
+					t.Fatalf("%+v", o)
+				}
+				o := h.xmd(nil, "resume", "last")
+				if o.code != 0 || !strings.HasSuffix(o.stdout, "begun it\nthe second of us goes on with it\nthe first of us has the last word\n") {
+					t.Fatalf("%+v", o)
+				}
+				for words, n := range h.words() {
+					if n != 1 && !(n == 2 && strings.Contains(o.stderr, "a second time")) {
+						t.Errorf("%q was sent %d times; %s", words, n, o.stderr)
+					}
+				}
+				h.check()
+			})
+		}
+	}
+}
