@@ -319,21 +319,6 @@ func (r *Runner) closeFlight(ctx context.Context, s *session, f journal.Flight, 
 	return nil
 }
 
-// putTurn records a turn, and what it carried if the provider is known to have its words.
-func (r *Runner) putTurn(tx *store.Tx, s *session, row store.Turn) error {
-	if row.Accepted == store.AcceptedYes {
-		if err := took(tx, row.Key, row.Number); err != nil {
-			return err
-		}
-		told, err := tx.Told(row.Key)
-		if err != nil {
-			return err
-		}
-		s.told, s.why = told, ""
-	}
-	return tx.PutTurn(row)
-}
-
 // resend takes the first sending out of use.
 func (r *Runner) resend(ctx context.Context, s *session, f journal.Flight, fate Fate) error {
 	err := r.o.Stream.Record(ctx, event.PromptDiscarded, f.At, &event.Discarded{Reason: "resend"}, func(tx *store.Tx) error {
