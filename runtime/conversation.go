@@ -24,14 +24,6 @@ type conversation struct {
 	asked []Asked // put to a person since the last turn
 }
 
-// shown is its name for people.
-func (c *conversation) shown() string {
-	if name := c.key.Name(); name != "" {
-		return fmt.Sprintf("conversation %q", name)
-	}
-	return "the conversation"
-}
-
 // converse renders the body of a <Conversation>: its prompts take turns in sessions of its own.
 func (r *Runner) converse(ctx context.Context, n *plan.Conversation, at place, out layout.Sink) error {
 	restart := n.OnLost == "restart"

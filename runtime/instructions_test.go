@@ -254,9 +254,10 @@ func TestInstructionsByDoor(t *testing.T) {
 	opts := b.opts
 	b.opts = func(o *runtime.Options) { opts(o); o.Door = d }
 	const prompt = "<Prompt agent=\"a\" session=\"s\">say a thing</Prompt>\n"
-	for _, text := range []string{"Be brief.", "Be long."} {
-		if r := b.run("<Instructions>\n" + text + "\n</Instructions>\n" + prompt); r.err != nil {
-			t.Fatal(r.err)
+	for i, text := range []string{"Be brief.", "Be long."} {
+		r := b.run("<Instructions>\n" + text + "\n</Instructions>\n" + prompt)
+		if r.err != nil || (r.handovers() == "a:instructions-changed(0)") != (i == 1) {
+			t.Fatal(r.err, r.handovers())
 		}
 		if last := d.admitted[len(d.admitted)-1]; last.Instructions != text {
 			t.Errorf("the door says %q", last.Instructions)
