@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"os"
+	"path/filepath"
 	"time"
 
 	"xmd/agents/acp"
@@ -22,6 +24,8 @@ var codexServer = Profile{
 	AskMode: codex.AskMode,
 	Unasked: "web searches, and tools that an MCP server calls read-only",
 	Native:  codexNative,
+
+	Settings: codexSettings,
 }
 
 // codexACP is Codex over its adapter.
@@ -34,6 +38,8 @@ var codexACP = Profile{
 	Version: []string{"--version"},
 	Unasked: "shell commands, in a sandbox that can neither write nor reach the network",
 	Native:  codexNative,
+
+	Settings: codexSettings,
 	Driver: acp.Profile{
 		StartLimit:   30 * time.Second,
 		Instructions: acp.Instructions{Channel: runtime.ChannelStart, Member: "systemPrompt", Form: acp.AppendPrompt},
@@ -70,4 +76,26 @@ var codexNative = native.Interface{
 	Version:    []string{"--version"},
 	WriterLock: "thread-writer-locks/{id}.lock",
 	FreeWait:   90 * time.Second,
+}
+
+// codexSettings looks at Codex's config.toml. The daemon of its own interface (0.162.1 and later) is copied into the home when it is first
+// started; the last interface that closes leaves it running with the conversation locked.
+func codexSettings(p person) []Finding {
+	file := filepath.Join(p.home, "config.toml")
+	var config struct {
+		Features struct {
+			Daemon *bool `toml:"daemon_auto_start"`
+		} `toml:"features"`
+	}
+	_, fault := p.readTOML(file, &config)
+	if fault != nil {
+		return fault
+	}
+	_, err := os.Stat(filepath.Join(p.home, "packages", "app-server-daemon"))
+	on := config.Features.Daemon
+	if on == nil && err != nil || on != nil && !*on {
+		return []Finding{p.say(OK, "", "no daemon of its own interface keeps conversations locked")}
+	}
+	return []Finding{p.say(Warning, "write daemon_auto_start = false under [features] in "+file,
+		"the daemon of its own interface keeps a conversation locked for about a minute after you left it, and a run waits for that")}
 }

@@ -1,6 +1,8 @@
 package agents
 
 import (
+	"path/filepath"
+	"slices"
 	"time"
 
 	"xmd/agents/acp"
@@ -16,7 +18,8 @@ var copilot = Profile{
 	Unasked: "reading files below the folder it works in",
 	Confirm: true,
 	// It asks whether to trust the folder, once.
-	Native: native.Interface{Open: []string{"--resume", "{id}"}},
+	Native:   native.Interface{Open: []string{"--resume", "{id}"}},
+	Settings: copilotSettings,
 	Driver: acp.Profile{
 		Mode:       "https://agentclientprotocol.com/protocol/session-modes#agent",
 		Options:    []acp.Option{{ID: "allow_all", Value: "off"}}, // the person's settings can turn it on
@@ -38,5 +41,26 @@ var copilot = Profile{
 		Harmless:         []string{"Info: "},
 		UsageIsTotal:     true,
 		HandshakeVersion: true,
+		DropsStdio:       true,
 	},
+}
+
+// copilotSettings looks for the folders that Copilot was told to trust; the name of the file and of the member have changed once.
+func copilotSettings(p person) []Finding {
+	var trusted []string
+	for _, name := range []string{"config.json", "settings.json"} {
+		var config struct {
+			Old []string `json:"trusted_folders"`
+			New []string `json:"trustedFolders"`
+		}
+		if _, fault := p.readJSON(filepath.Join(p.home, name), &config); fault != nil {
+			return fault
+		}
+		trusted = slices.Concat(trusted, config.Old, config.New)
+	}
+	if p.above(func(dir string) bool { return slices.Contains(trusted, dir) }) {
+		return nil
+	}
+	return []Finding{p.say(Warning, "start `copilot` in "+p.root+" once and answer",
+		"its own interface asks whether to trust %s, which xmd open and <Session.Launch> would show first", p.root)}
 }

@@ -8,6 +8,9 @@
 //	      ▼
 //	runtime.Agent (package acp, or codex) ── Start ──▶ runtime.Connection
 //
-// A lookup reads files and starts nothing. An adapter is always pointed at the person's own CLI, never left to one that it
+//	Registry.List, Check ──▶ what is installed, and what of the person's settings endangers conversations
+//	Registry.Probe ──▶ start, handshake, end: what an agent can
+//
+// A lookup, a list and a check read files and start nothing. An adapter is always pointed at the person's own CLI, never left to one that it
 // brings along.
 package agents

@@ -12,12 +12,15 @@ import (
 // gemini is Gemini CLI, which speaks ACP itself. It has no list of conversations, but looks for the id inside its files.
 var gemini = Profile{
 	Name: "gemini", Shown: "Gemini", Transport: "acp",
-	Adapter:     Program{Command: "gemini", Args: []string{"--acp"}, Package: "@google/gemini-cli", Tested: "0.61.0"},
+	Adapter:     Program{Command: "gemini", Args: []string{"--acp"}, Package: "@google/gemini-cli", Tested: "0.61.0", Node: 20},
 	Env:         []string{"GEMINI_CLI_NO_RELAUNCH=true"}, // else it starts itself a second time
 	Unasked:     "reading and searching files below the folder it works in",
 	ConfirmLoad: true,
 	// It asks whether to trust the folder, once.
-	Native: native.Interface{Open: []string{"--resume", "{id}"}},
+	Native:   native.Interface{Open: []string{"--resume", "{id}"}},
+	Settings: geminiSettings,
+	// Its start makes the file of a conversation without a turn, and deletes what its clean-up is told to; --version leaves files too.
+	ProbeHome: "GEMINI_CLI_HOME",
 	Driver: acp.Profile{
 		Mode:       "default",
 		StartLimit: 60 * time.Second, // 2 to 10 s

@@ -3,7 +3,9 @@ package agents
 import (
 	"errors"
 	"path/filepath"
+	"slices"
 
+	"xmd/agents/link"
 	"xmd/runtime"
 )
 
@@ -24,14 +26,18 @@ type Listing struct {
 	TestedVersion  string `json:"testedVersion,omitempty"`
 	// CLI is the person's own program behind the adapter.
 	CLI string `json:"cli,omitempty"`
-	// VersionArgv prints the version of the CLI; nil when only the handshake tells it.
+	// VersionArgv prints the version of the CLI, also where a run is told it by the handshake; nil when no command is known for that. It gets
+	// the environment VersionEnv.
 	VersionArgv []string `json:"-"`
+	VersionEnv  []string `json:"-"`
 	// Home is where the agent keeps its conversations.
 	Home string `json:"home,omitempty"`
 	// Unasked is what the agent does without asking in the mode it is started in.
 	Unasked string `json:"unasked,omitempty"`
 	// Problem says what is missing and how to install it; "" when the agent can be started.
 	Problem string `json:"problem,omitempty"`
+	// Install is the command that brings what is missing, or what npx would download; "" when nothing is, or no command does.
+	Install string `json:"install,omitempty"`
 }
 
 // List tells of every agent, sorted by name. It reads files and starts nothing.
@@ -47,7 +53,7 @@ func (r *Registry) listing(p Profile) Listing {
 	w, err := r.find(p)
 	l := Listing{
 		Name: p.Name, Shown: p.Shown, Transport: p.Transport, Unasked: p.Unasked,
-		CLI: w.cli, VersionArgv: w.version, TestedVersion: p.Adapter.Tested,
+		CLI: w.cli, TestedVersion: p.Adapter.Tested, Install: w.install,
 		Home: p.home(append(append([]string(nil), r.o.Env...), w.env...)),
 	}
 	if err != nil {
@@ -55,6 +61,7 @@ func (r *Registry) listing(p Profile) Listing {
 		return l
 	}
 	l.Command, l.Fetches = w.argv, w.fetches
+	l.VersionArgv, l.VersionEnv = w.prints(), link.Environment(r.o.Env, w.env)
 	switch {
 	case r.o.Config[p.Name].Command != "":
 		l.Found = "xmd.toml"
@@ -68,6 +75,20 @@ func (r *Registry) listing(p Profile) Listing {
 		l.Found, l.AdapterVersion = "PATH", installedVersion(w.argv[0], p.Adapter.Package)
 	}
 	return l
+}
+
+// prints is the command that prints the version of the program that changes. Every built-in one has it; a command that only the
+// configuration names may take it for something else.
+func (w way) prints() []string {
+	switch {
+	case w.version != nil:
+		return w.version
+	case w.cli != "":
+		return []string{w.cli, "--version"}
+	case w.program != nil && !w.named:
+		return append(slices.Clone(w.program), "--version")
+	}
+	return nil
 }
 
 func message(err error) string {

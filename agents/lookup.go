@@ -24,7 +24,9 @@ type way struct {
 	executable string
 	program    []string // what a person types, where there is no CLI behind the adapter
 	fetches    string   // what npx has to download first; "" nothing
+	install    string   // the command that brings what is missing; "" when nothing is
 	custom     bool     // known from the configuration only
+	named      bool     // the configuration names the command
 }
 
 // find looks for everything an agent needs.
@@ -131,6 +133,7 @@ func (r *Registry) findCLI(w *way, c Custom) error {
 		}
 	default:
 		if w.cli = r.resolve(p.CLI.Command); w.cli == "" {
+			w.install = p.CLI.install()
 			return r.fail(p, runtime.KindUnavailable, "%s is not installed: there is no %q on PATH; install it with `%s`, or name it as executable under [agents.%s] in xmd.toml", p.Shown, p.CLI.Command, p.CLI.install(), p.Name)
 		}
 	}
@@ -156,7 +159,7 @@ func (r *Registry) findAdapter(w *way, c Custom) error {
 		if command == "" {
 			return r.fail(p, runtime.KindUnavailable, "%s cannot be started: the command %q of [agents.%s] is not a program on PATH or a path of one", p.Shown, c.Command, p.Name)
 		}
-		w.argv = append([]string{command}, c.Args...)
+		w.argv, w.named = append([]string{command}, c.Args...), true
 		r.itself(w, command)
 		return nil
 	case p.Serves != nil:
@@ -177,6 +180,7 @@ func (r *Registry) findAdapter(w *way, c Custom) error {
 		r.itself(w, command)
 		return nil
 	}
+	w.install = p.Adapter.install()
 	if p.CLI.Command == "" {
 		return r.fail(p, runtime.KindUnavailable, "%s is not installed: there is no %q on PATH; install it with `%s`, or name it as command under [agents.%s] in xmd.toml", p.Shown, p.Adapter.Command, p.Adapter.install(), p.Name)
 	}
@@ -185,7 +189,9 @@ func (r *Registry) findAdapter(w *way, c Custom) error {
 		return r.fail(p, runtime.KindUnavailable, "%s is reached through %s, which is not installed: install it with `%s`", p.Shown, p.Adapter.Command, p.Adapter.install())
 	}
 	w.argv = append(append([]string{npx, "--yes", p.Adapter.pinned()}, p.Adapter.Args...), c.Args...)
-	if !r.npxHas(p.Adapter) {
+	if r.npxHas(p.Adapter) {
+		w.install = ""
+	} else {
 		w.fetches = p.Adapter.pinned()
 	}
 	return nil

@@ -32,6 +32,11 @@ type Profile struct {
 	Own         bool // xmd itself: found without looking, and given XMD_SIM_* of the environment
 	Driver      acp.Profile
 	Native      native.Interface // of its own, for people; zero: xmd does not open it
+	// Settings looks at what of the person's own settings endangers conversations; nil: nothing of the kind is known.
+	Settings func(person) []Finding
+	// ProbeHome is a variable that gives the agent another home, for one whose start alone changes the conversations of its home. "": the
+	// person's own serves.
+	ProbeHome string
 }
 
 // Program is a command and where it comes from.
@@ -40,6 +45,7 @@ type Program struct {
 	Args    []string
 	Package string // on npm
 	Tested  string // the version this build was tested with; what npx fetches
+	Node    int    // the major version of Node that it asks for; 0: none, or any
 }
 
 // rawMessages asks Claude's adapter for two of the CLI's own messages; they state the id and the version of the CLI.
@@ -51,7 +57,7 @@ var profiles = []Profile{
 	codexServer, codexACP,
 	{
 		Name: "claude", Shown: "Claude", Transport: "acp",
-		Adapter: Program{Command: "claude-agent-acp", Package: "@agentclientprotocol/claude-agent-acp", Tested: "0.101.0"},
+		Adapter: Program{Command: "claude-agent-acp", Package: "@agentclientprotocol/claude-agent-acp", Tested: "0.101.0", Node: 22},
 		CLI:     Program{Command: "claude", Package: "@anthropic-ai/claude-code"},
 		Points:  "CLAUDE_CODE_EXECUTABLE",
 		Version: []string{"--version"},
@@ -63,6 +69,7 @@ var profiles = []Profile{
 			Begin:        []string{"--session-id", "{id}"},
 			Instructions: []string{"--append-system-prompt-file", "{file}"},
 		},
+		Settings: claudeSettings,
 		Driver: acp.Profile{
 			Mode: "default", Meta: json.RawMessage(rawMessages),
 			// 2.1.210 takes what comes with every load, and drops it where nothing comes; from 2.1.300 on the first that it saw stays.
@@ -108,7 +115,6 @@ var profiles = []Profile{
 		},
 		Driver: acp.Profile{
 			Mode:       "ask",
-			DoorCall:   acp.DoorCall{Member: []string{"_meta", "sim", "server"}, Form: "{server}", Tool: []string{"_meta", "sim", "tool"}},
 			StartLimit: 30 * time.Second,
 			Asserts:    true,
 			Fence:      "available_commands_update",

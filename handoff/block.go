@@ -9,6 +9,8 @@ import (
 // Writer implements runtime.Handoff. The zero Writer is ready; it is safe for concurrent use.
 type Writer struct{}
 
+var _ runtime.Handoff = Writer{}
+
 // Block renders h. Without entries there is nothing to hand over, and the block is empty. Time and memory are bounded by what the block
 // can hold, and by the longest text that is looked at; only what Handover says is read further.
 func (Writer) Block(h runtime.Handover) runtime.Handed {

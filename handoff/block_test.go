@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"xmd/runtime"
@@ -140,13 +141,23 @@ func TestCase7LongMessage(t *testing.T) {
 		if got := utf8.RuneCountInString(head) + left + utf8.RuneCountInString(tail); got != utf8.RuneCountInString(whole) {
 			t.Errorf("%s: %d characters are told of, not %d", name, got, utf8.RuneCountInString(whole))
 		}
-		if n := utf8.RuneCountInString(handed.Text); n < 12_000 || n > 13_200 {
-			t.Errorf("%s: the block has %d code points", name, n)
+		if n := sizeOf(handed.Text, name); n > maxMessage || n < maxMessage-100 {
+			t.Errorf("%s: the message takes %d code points", name, n)
 		}
 		if d := cost(head, 0, len(head)) - cost(tail, 0, len(tail)); d < -10 || d > 10 {
 			t.Errorf("%s: the halves differ by %d", name, d)
 		}
 	}
+}
+
+// sizeOf is what the long message of turn 2 takes, with its headers.
+func sizeOf(text, name string) int {
+	_, text, _ = strings.Cut(text, "\nturn 2\nagent\n| codex\n")
+	text, _, _ = strings.Cut(text, "outcome: done\n")
+	if name == "request" {
+		return utf8.RuneCountInString(strings.TrimSuffix(text, "answered\n| short\n"))
+	}
+	return utf8.RuneCountInString(strings.TrimPrefix(text, "asked\n| short\n"))
 }
 
 // TestMessageOverParts: the texts between actions are one message; what is left out of it takes no action away.
@@ -232,6 +243,20 @@ func TestStandingIsFilledByShortening(t *testing.T) {
 	}
 }
 
+// TestStandingShowsBeforeItCounts: as long as twelve characters of each fit, every item is shown.
+func TestStandingShowsBeforeItCounts(t *testing.T) {
+	for n, more := range map[int]bool{45: false, 60: true} {
+		var now runtime.Standing
+		for range n {
+			now.Todo = append(now.Todo, runtime.TodoItem{Text: strings.Repeat("t", 100)})
+		}
+		_, b := block(t, runtime.Handover{Now: now}, entry(1, "codex", "a", "b"))
+		if len(b.Now)+b.More[planned] != n || (b.More[planned] > 0) != more || len(b.Now[0].Text) < minItem {
+			t.Errorf("%d: %d shown, %d counted", n, len(b.Now), b.More[planned])
+		}
+	}
+}
+
 // TestCase11LateResult: an action has its result although words came between, and one without an end is unknown, never done.
 func TestCase11LateResult(t *testing.T) {
 	e := runtime.Entry{Number: 1, Words: "do", Parts: []runtime.Part{
@@ -286,17 +311,49 @@ func TestOnlyLikeABlock(t *testing.T) {
 			t.Errorf("%q becomes %q", text, got)
 		}
 	}
-	many := strings.Repeat(opening+frameBegins+"\n", 50_000)
-	if unquoted(many) != many {
-		t.Error("the text is changed")
+	timed := func(n int) time.Duration {
+		many := strings.Repeat(opening+frameBegins+"\n", n)
+		return fastest(func() {
+			if unquoted(many) != many {
+				t.Error("the text is changed")
+			}
+		})
+	}
+	if few, many := timed(3000), timed(12_000); many > 9*few+time.Millisecond {
+		t.Errorf("four times as many take %v instead of %v", many, few)
+	}
+}
+
+// TestDeepQuotes: a block that was quoted in a block that was quoted is found by the spelling of its tags.
+func TestDeepQuotes(t *testing.T) {
+	handed, _ := block(t, runtime.Handover{}, entry(1, "codex", "a", "b"))
+	text := handed.Text
+	for depth := range 8 {
+		got := unquoted("see " + text + ".")
+		if !strings.HasPrefix(got, "see [an earlier conversation of ") || !strings.HasSuffix(got, " characters was quoted here].") {
+			t.Errorf("%d deep: %.300q", depth, got)
+		}
+		text = escape(text)
+	}
+}
+
+// TestRoomForTheFirst: however small the turns are, as many give way as the first request needs.
+func TestRoomForTheFirst(t *testing.T) {
+	all := []runtime.Entry{entry(1, "codex", strings.Repeat("f", 11_000), "x")}
+	for i := range 3000 {
+		all = append(all, entry(i+2, "c", "q", "a"))
+	}
+	handed, b := block(t, runtime.Handover{}, all...)
+	if room := maxBlock - utf8.RuneCountInString(handed.Text); len(spell(b.First.Asked)) != 11_000 || room > 250 {
+		t.Errorf("%d code points are not used", room)
 	}
 }
 
 // TestNewestTurnIsKept: with everything at its bound the newest turn and the first request still are in the block.
 func TestNewestTurnIsKept(t *testing.T) {
-	long := strings.Repeat("<w>", 20_000)
+	long := strings.Repeat("<w>", 5_000)
 	var files []string
-	for range 100 {
+	for range 30 {
 		files = append(files, long)
 	}
 	e := runtime.Entry{Agent: long, Words: long, Outcome: "failed", Failure: long}

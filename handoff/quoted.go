@@ -11,7 +11,7 @@ import (
 // quotedHere stands for a block that a text quotes.
 const quotedHere = "[an earlier conversation of %d characters was quoted here]"
 
-// openings finds where a block begins: as it was sent, or as one is written that a body of another one holds, however deep. Before its
+// openings finds where a block begins: as it was sent, or as one is written that a body of another one holds, up to seven deep. Before its
 // first words stand at most the signs of quoting.
 var openings = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(<|\\{1,64}u\{3c\})earlier-conversation>[\s|>]*` + regexp.QuoteMeta(frameBegins))

@@ -94,16 +94,16 @@ func group(at []int) secret.Span {
 // worth lists the rules of which text has a keyword.
 func (l *ruleList) worth(text string) []int {
 	var worth []int
-	var seen map[int]bool
+	var seen []bool
 	for i := 0; i+1 < len(text); i++ {
 		first := lower(text[i])
 		if !l.pairs[int(first)<<8|int(lower(text[i+1]))] {
 			continue
 		}
 		for _, w := range l.by[first] {
-			if !seen[w.rule] && len(text)-i >= len(w.word) && strings.EqualFold(text[i:i+len(w.word)], w.word) {
+			if (seen == nil || !seen[w.rule]) && len(text)-i >= len(w.word) && strings.EqualFold(text[i:i+len(w.word)], w.word) {
 				if seen == nil {
-					seen = map[int]bool{}
+					seen = make([]bool, len(l.rules))
 				}
 				seen[w.rule] = true
 				worth = append(worth, w.rule)

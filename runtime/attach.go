@@ -66,39 +66,6 @@ func (r *Runner) attachNew(ctx context.Context, s *session, at event.At) error {
 	return r.attached(s, at)
 }
 
-// connect starts the agent and has it open the conversation id, "" for a new one, which is judged. now is the one that was asked for in the
-// end, when it is another.
-func (r *Runner) connect(ctx context.Context, s *session, id string, at event.At) (opened Opened, now string, err error) {
-	if id != "" {
-		if err := r.lockNative(ctx, s, id); err != nil {
-			return opened, id, err
-		}
-	}
-	up := make(chan struct{})
-	if s.watch == nil && r.o.Observer != nil {
-		s.watch = r.o.Observer.Begin(ctx, s.info)
-	}
-	if err := r.start(ctx, s, at); err != nil {
-		return opened, id, err
-	}
-	close(up)
-	if id, err = r.unable(ctx, s, id); err != nil {
-		return opened, id, err
-	}
-	if err = r.equip(ctx, s); err == nil {
-		opened, err = r.open(ctx, s, id, at)
-	}
-	r.observe(ctx, s, up, at)
-	if err != nil {
-		return opened, id, err
-	}
-	if err := r.confirm(ctx, s, id, opened, at); err != nil {
-		return opened, id, err
-	}
-	r.informed(s)
-	return opened, id, nil
-}
-
 // own takes the session's lock and its owner record, before anybody is contacted. Unnamed sessions are covered by the run's lock.
 func (r *Runner) own(ctx context.Context, s *session) error {
 	if s.lock != nil || !s.key.Named() {

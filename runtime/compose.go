@@ -208,6 +208,10 @@ func (r *Runner) tellInstructions(s *session, q request, out *said) {
 	out.carried.Instructions = want
 	had := s.told.Instructions
 	if had == want {
+		if s.retold {
+			out.changes = append(out.changes, s.changed(""))
+		}
+		s.retold = false
 		return
 	}
 	frame := framed(text, had != "")
@@ -218,12 +222,17 @@ func (r *Runner) tellInstructions(s *session, q request, out *said) {
 		out.words = frame + "\n\n" + out.words
 	}
 	if had != "" {
-		change := &event.HandedOver{Reason: string(ReasonInstructions), Block: frame}
-		if s.conv != nil {
-			change.Conversation = s.conv.key.Name()
-		}
-		out.changes = append(out.changes, change)
+		out.changes = append(out.changes, s.changed(frame))
 	}
+}
+
+// changed says that the agent is told other instructions than before; block is what is sent of them with the prompt.
+func (s *session) changed(block string) *event.HandedOver {
+	change := &event.HandedOver{Reason: string(ReasonInstructions), Block: block}
+	if s.conv != nil {
+		change.Conversation = s.conv.key.Name()
+	}
+	return change
 }
 
 // instructionsDigest tells instructions from others; another value of a secret in them is the same. "" for none.

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"xmd/handoff"
 	"xmd/runtime"
 	"xmd/runtime/event"
+	"xmd/runtime/store"
 )
 
 // talkBench has two agents that can hand over to each other.
@@ -291,5 +293,133 @@ func TestConversationActions(t *testing.T) {
 	}
 	if !slices.IsSorted(at) || strings.Contains(text, b.dir) {
 		t.Errorf("the order is %v in\n%s", at, text)
+	}
+}
+
+// Somebody else who works in the Conversation, with whatever agent, is not interrupted.
+func TestConversationIsBusy(t *testing.T) {
+	b := talkBench(t, "a", "b")
+	if r := b.run(review); r.err != nil {
+		t.Fatal(r.err)
+	}
+	s, err := store.Open(context.Background(), store.Options{Dir: b.state, BootID: "boot"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	key := store.ConversationKey{Session: store.Conversation("task"), Root: b.dir}
+	lock, err := s.TryLock(context.Background(), store.LockSession, key.LockName(), store.LockOwner{Command: "xmd run other.xmd"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := b.agents["b"].starts
+	r := b.run("<Conversation name=\"task\">\n<Prompt agent=\"b\">may I</Prompt>\n</Conversation>\n")
+	if runtime.KindOf(r.err) != runtime.KindBusy || b.agents["b"].starts != starts {
+		t.Errorf("%v", r.err)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := b.run("<Conversation name=\"task\">\n<Prompt agent=\"b\">may I</Prompt>\n</Conversation>\n"); r.err != nil {
+		t.Error(r.err)
+	}
+}
+
+// Prompts that come to one Conversation at once take turns in document order.
+func TestConversationTakesTurns(t *testing.T) {
+	b := talkBench(t, "a", "b")
+	b.agents["a"].onPrompt = func(runtime.Turn) (runtime.TurnResult, error) {
+		if n := b.agents["b"].starts; n != 0 {
+			t.Errorf("b was started %d times before its turn", n)
+		}
+		return runtime.TurnResult{}, nil
+	}
+	r := b.run(`<Let as="n" value="task"/>
+<Parallel>
+<Conversation name={n}>
+<Prompt agent="a">the first of the two</Prompt>
+</Conversation>
+<Conversation name={n}>
+<Prompt agent="b">the second of the two</Prompt>
+</Conversation>
+</Parallel>
+`)
+	if r.err != nil || r.handovers() != "b:joined(1)" {
+		t.Errorf("%v %q", r.err, r.handovers())
+	}
+}
+
+// A restart of one agent's part tells it everything anew; one of the whole Conversation hands nothing over from before (case 13).
+func TestConversationRestart(t *testing.T) {
+	b := talkBench(t, "a", "b")
+	if r := b.run(review); r.err != nil {
+		t.Fatal(r.err)
+	}
+	restart := func(whole bool) {
+		t.Helper()
+		s, err := store.Open(context.Background(), store.Options{Dir: b.state, BootID: "boot"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		key := store.ConversationKey{Session: store.Conversation("task"), Root: b.dir}
+		lock, err := s.TryLock(context.Background(), store.LockSession, key.LockName(), store.LockOwner{})
+		mine, merr := s.TryLock(context.Background(), store.LockSession, key.Of("a").LockName(), store.LockOwner{})
+		if err = errors.Join(err, merr); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _, _ = lock.Close(), mine.Close() }()
+		err = s.Do(context.Background(), func(tx *store.Tx) error {
+			if whole {
+				if _, err := tx.SetPoint(lock, key); err != nil {
+					return err
+				}
+			}
+			_, err := tx.Restart(mine, key.Of("a"))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const doc = "<Conversation name=\"task\">\n<Prompt agent=\"a\">where are we now</Prompt>\n</Conversation>\n"
+	restart(false)
+	if r := b.run(doc); r.err != nil || r.handovers() != "a:joined(3)" {
+		t.Fatalf("%v %q", r.err, r.handovers())
+	}
+	restart(true)
+	if r := b.run(doc); r.err != nil || r.handovers() != "" || len(b.agents["a"].homes) != 3 {
+		t.Fatalf("%v %q", r.err, r.handovers())
+	}
+	if r := b.run(doc); r.err != nil || r.handovers() != "" || len(b.agents["a"].homes) != 3 {
+		t.Fatalf("%v %q", r.err, r.handovers())
+	}
+	// b's own conversation is older than the point, and goes on: only a was restarted here.
+	if r := b.run("<Conversation name=\"task\">\n<Prompt agent=\"b\">and you</Prompt>\n</Conversation>\n"); r.err != nil || r.handovers() != "b:missed(2)" {
+		t.Errorf("%v %q", r.err, r.handovers())
+	}
+}
+
+// What a person was asked in it is handed over with the answer.
+func TestConversationQuestions(t *testing.T) {
+	b := talkBench(t, "a", "b")
+	opts := b.opts
+	b.opts = func(o *runtime.Options) {
+		opts(o)
+		o.Given = map[string]runtime.Answer{"ship": {Text: "yes, do"}}
+	}
+	r := b.run(`<Conversation name="task">
+<Prompt agent="a">prepare the release</Prompt>
+<Elicit as="ship">Ship it today?</Elicit>
+<Prompt agent="a">the answer was {ship}</Prompt>
+<Prompt agent="b">take it over from here</Prompt>
+</Conversation>
+`)
+	if r.err != nil {
+		t.Fatal(r.err)
+	}
+	text := b.sent("b")[0]
+	if strings.Count(text, "| Ship it today?\n") != 1 || !strings.Contains(text, "| yes, do\n") {
+		t.Errorf("b was sent %q", text)
 	}
 }

@@ -303,7 +303,10 @@ func (r *Runner) closeFlight(ctx context.Context, s *session, f journal.Flight, 
 			return err
 		}
 		if body.Outcome != outcomeSkipped {
-			end := &Entry{Outcome: body.Outcome, Parts: []Part{{Text: body.Reply}}}
+			end := &Entry{Outcome: body.Outcome}
+			if body.Reply != "" {
+				end.Parts = []Part{{Text: body.Reply}}
+			}
 			if err := r.endEntry(tx, s.key1(), f.Sent.Turn, end); err != nil {
 				return err
 			}
@@ -314,21 +317,6 @@ func (r *Runner) closeFlight(ctx context.Context, s *session, f journal.Flight, 
 		return storeError(err)
 	}
 	return nil
-}
-
-// putTurn records a turn, and what it carried if the provider is known to have its words.
-func (r *Runner) putTurn(tx *store.Tx, s *session, row store.Turn) error {
-	if row.Accepted == store.AcceptedYes {
-		if err := took(tx, row.Key, row.Number); err != nil {
-			return err
-		}
-		told, err := tx.Told(row.Key)
-		if err != nil {
-			return err
-		}
-		s.told, s.why = told, ""
-	}
-	return tx.PutTurn(row)
 }
 
 // resend takes the first sending out of use.

@@ -35,7 +35,9 @@ func (r *Runner) informed(s *session) {
 		s.told = store.Told{Instructions: r.instructionsDigest(s.inChannel()), Tools: toolsDigest(s.direct())}
 	}
 	if s.pass != nil && s.byDoor() {
+		before := s.told.Instructions
 		s.told.Instructions = r.instructionsDigest(s.instructions)
+		s.retold = before != "" && before != s.told.Instructions
 	}
 }
 

@@ -102,14 +102,28 @@ func markOpening(runes []rune, at int, opens map[int]bool) {
 			continue
 		}
 		if unicode.IsLetter(c) {
-			if before := strings.ToLower(string(runes[max(0, i-2) : i+1])); before == "&lt" {
-				opens[i-2] = true
-			} else if strings.HasSuffix(before, "&x") || strings.HasSuffix(before, "#x") {
-				continue // a number in hex
+			if ref := beginOfReference(runes, i); ref >= 0 {
+				opens[ref] = true
 			}
 			return
 		}
 	}
+}
+
+// longestReference is how many characters a character reference has that could stand for one that makes a tag.
+const longestReference = 12
+
+// beginOfReference finds the & of the character reference that a letter is in; -1: it is in none.
+func beginOfReference(runes []rune, at int) int {
+	for i := at; i >= max(0, at-longestReference); i-- {
+		switch c := runes[i]; {
+		case c == '&':
+			return i
+		case c != '#' && !unicode.IsLetter(c) && !unicode.IsDigit(c):
+			return -1
+		}
+	}
+	return -1
 }
 
 func escaped(c rune) string {

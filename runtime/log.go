@@ -63,6 +63,21 @@ func took(tx *store.Tx, k store.Key, turn int) error {
 	return tx.PutParty(talk, store.Party{Agent: k.Agent, Generation: k.Generation, Seen: seen})
 }
 
+// putTurn records a turn, and what it carried if the provider is known to have its words.
+func (r *Runner) putTurn(tx *store.Tx, s *session, row store.Turn) error {
+	if row.Accepted == store.AcceptedYes {
+		if err := took(tx, row.Key, row.Number); err != nil {
+			return err
+		}
+		told, err := tx.Told(row.Key)
+		if err != nil {
+			return err
+		}
+		s.told, s.why = told, ""
+	}
+	return tx.PutTurn(row)
+}
+
 // endEntry records how a turn of a Conversation ended. One that is not known as accepted has no entry yet: its end waits with it.
 func (r *Runner) endEntry(tx *store.Tx, k store.Key, turn int, end *Entry) error {
 	talk, ok := k.SessionKey().Conversation()

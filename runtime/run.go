@@ -81,6 +81,18 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
 	return nil
 }
 
+// ExecuteApart is Execute for a document with names of its own: it sees none of those of other documents, and what it binds ends with it.
+func (r *Runner) ExecuteApart(ctx context.Context, p *plan.Plan, props, env map[string]any) error {
+	names, o := r.names, r.o
+	defer func() { r.names, r.o.Props, r.o.Env, r.o.Meta = names, o.Props, o.Env, o.Meta }()
+	r.names = newScope(nil, map[string]any{})
+	r.o.Props, r.o.Env, r.o.Meta = props, env, p.Inputs.Meta
+	return r.Execute(ctx, p)
+}
+
+// Bound are the names that documents have bound so far, with their values; between documents only, and not to be changed.
+func (r *Runner) Bound() map[string]any { return r.names.vars }
+
 // fix makes the document's own strand end where the run ended, when only what is on record is told.
 func (r *Runner) fix(ctx context.Context, line *strand) error {
 	if !r.o.Replay {

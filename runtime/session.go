@@ -45,6 +45,7 @@ type session struct {
 	why          Reason     // its generation is a new one in the place of another, not yet with an accepted turn; "": it is not
 	told         store.Told // what its generation was told last
 	instructions string     // of the workflow, that the prompt which is about to be made has
+	retold       bool       // the door told the attached agent other instructions than before, which was not said yet
 	bare         bool       // it is attached for no prompt, and is told nothing
 	attachedBare bool       // the attachment was made so
 

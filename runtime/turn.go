@@ -98,6 +98,7 @@ type request struct {
 // the output, thrown wherever it is.
 func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *Error, err error) {
 	if told, value, failure, err := r.tellTurn(ctx, q); told || err != nil {
+		r.dropAsked(q.at)
 		return value, failure, err
 	}
 	s, ctx, err := q.with.ready(ctx, q.where)

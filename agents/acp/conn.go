@@ -219,7 +219,8 @@ type handshake struct {
 	version string
 	load    bool
 	list    bool
-	http    bool // MCP servers by address
+	told    json.RawMessage // the whole answer
+	http    bool            // MCP servers by address
 }
 
 func parseHandshake(result json.RawMessage) (h handshake, protocol string) {
@@ -233,5 +234,6 @@ func parseHandshake(result json.RawMessage) (h handshake, protocol string) {
 	h.http = string(wire.Path(capabilities, "mcpCapabilities", "http")) == "true"
 	list := wire.Path(capabilities, "sessionCapabilities", "list")
 	h.list = list != nil && string(list) != "null" && string(list) != "false"
+	h.told = wire.Raw(result)
 	return h, protocol
 }

@@ -20,12 +20,13 @@ const minuteLimit = 61 * time.Second
 const every = "*"
 
 // files are those of a conversation, or of every one, made in a minute or in every. None are known of an id that is no file's name.
-func (c *conn) files(id, minute string) []string {
-	home := c.p.Home(c.env)
-	if c.p.Files == "" || home == "" || id == "" || id != every && strings.ContainsAny(id, `*?[\\/`) {
+func (c *conn) files(id, minute string) []string { return c.p.filesIn(c.p.Home(c.env), id, minute) }
+
+func (p *Profile) filesIn(home, id, minute string) []string {
+	if p.Files == "" || home == "" || id == "" || id != every && strings.ContainsAny(id, `*?[\\/`) {
 		return nil
 	}
-	name := strings.NewReplacer("{minute}", minute, "{id8}", id[:min(8, len(id))]).Replace(c.p.Files)
+	name := strings.NewReplacer("{minute}", minute, "{id8}", id[:min(8, len(id))]).Replace(p.Files)
 	found, _ := filepath.Glob(filepath.Join(home, filepath.FromSlash(name))) // a pattern that is none finds nothing
 	return found
 }

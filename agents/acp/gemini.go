@@ -102,25 +102,42 @@ func (c *conn) holds(id string) bool {
 	return false
 }
 
-// dropTwins removes the files that loads left beside a conversation, or beside every one: those that have nothing of the conversation
-// another file of the same folder has. It must not fail what is going on: a file that is still there is removed the next time.
+// dropTwins removes the files that loads left beside a conversation, or beside every one. It must not fail what is going on: a file that is
+// still there is removed the next time.
 func (c *conn) dropTwins(id string) {
 	if !c.p.Twins {
 		return
 	}
-	groups := map[string][]string{}
-	for _, name := range c.files(id, every) {
-		key := filepath.Dir(name) + "/" + idPart(name)
-		groups[key] = append(groups[key], name)
-	}
-	for _, names := range groups {
-		if len(names) > 1 {
-			dropTwinsOf(names)
-		}
+	for _, name := range twinFiles(c.files(id, every)) {
+		_ = os.Remove(name)
 	}
 }
 
-func dropTwinsOf(names []string) {
+// TwinsIn lists the files in a home for whose sake the agent's next start deletes the conversations they stand beside. It only reads.
+func (p Profile) TwinsIn(home string) []string {
+	if !p.Twins {
+		return nil
+	}
+	return twinFiles(p.filesIn(home, every, every))
+}
+
+// twinFiles are those of these files that have nothing of the conversation another one of the same folder has.
+func twinFiles(names []string) []string {
+	groups := map[string][]string{}
+	for _, name := range names {
+		key := filepath.Dir(name) + "/" + idPart(name)
+		groups[key] = append(groups[key], name)
+	}
+	var found []string
+	for _, names := range groups {
+		if len(names) > 1 {
+			found = append(found, twinsOf(names)...)
+		}
+	}
+	return found
+}
+
+func twinsOf(names []string) []string {
 	kept := map[string]bool{}
 	empty := map[string]string{}
 	for _, name := range names {
@@ -132,11 +149,13 @@ func dropTwinsOf(names []string) {
 			empty[name] = g.id
 		}
 	}
+	var found []string
 	for name, id := range empty {
 		if kept[id] {
-			_ = os.Remove(name)
+			found = append(found, name)
 		}
 	}
+	return found
 }
 
 // idPart is what a file's name has of the id.

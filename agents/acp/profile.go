@@ -80,6 +80,7 @@ type Profile struct {
 	ServerMark string   // a member of a call's _meta that is true for a tool of an MCP server, whatever its kind is said to be; "": none
 
 	HandshakeVersion bool // initialize names the version of the CLI that changes
+	DropsStdio       bool // a stdio tool server that a client names is left out without a word
 }
 
 // Evidence names where identity and history of a loaded conversation are read.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // In the mode in which Codex asks, it asks for every command, also to look at a file. What certainly does nothing but read is told from
@@ -94,12 +95,13 @@ type reader struct {
 	here    bool // without a file it reads the folder it is in
 }
 
-var (
-	letters = regexp.MustCompile(`^-[a-zA-Z0-9]+$`)
-	readers = map[string]reader{
+// readers are made when the first command is asked about.
+var readers = sync.OnceValue(func() map[string]reader {
+	letters, lines := regexp.MustCompile(`^-[a-zA-Z0-9]+$`), regexp.MustCompile(`^-[ncqv]?[0-9]*$`)
+	return map[string]reader{
 		"cat":  {kind: "read", options: letters},
-		"head": {kind: "read", options: regexp.MustCompile(`^-[ncqv]?[0-9]*$`)},
-		"tail": {kind: "read", options: regexp.MustCompile(`^-[ncqv]?[0-9]*$`)}, // not -f
+		"head": {kind: "read", options: lines},
+		"tail": {kind: "read", options: lines}, // not -f
 		"nl":   {kind: "read", options: letters},
 		"wc":   {kind: "read", options: letters},
 		"ls":   {kind: "read", options: letters, here: true},
@@ -107,10 +109,16 @@ var (
 		"grep": {kind: "search", options: regexp.MustCompile(`^(-[rRnilLwcovsEFPhHqA-C0-9]+|--(include|exclude|exclude-dir)=.*)$`), pattern: true, here: true},
 		// Not --pre, --hostname-bin and -z, which start programs.
 		"rg": {kind: "search", options: regexp.MustCompile(`^(-[nilwcoFSsNuA-C0-9]+|--(hidden|no-heading|line-number|no-ignore|smart-case|fixed-strings)|--(glob|type)=.*)$`), pattern: true, here: true},
+		// Only with a script that prints lines, and without options, which may write.
+		"sed": {kind: "read", options: regexp.MustCompile(`^$`)},
 	}
-	printsLines = regexp.MustCompile(`^[0-9]+(,[0-9]+)?p$`)
-	linesOf     = reader{kind: "read", options: regexp.MustCompile(`^$`)} // of sed, whose options may write
-)
+})
+
+// printsLines says whether a script of sed's prints lines by their numbers and does nothing else.
+func printsLines(script string) bool {
+	first, last, _ := strings.Cut(strings.TrimSuffix(script, "p"), ",")
+	return strings.HasSuffix(script, "p") && first != "" && strings.Trim(first+last, "0123456789") == "" && !strings.HasSuffix(script, ",p")
+}
 
 // reading says what kind of reading a script is, and which files it names, absolute if cwd is; "" for one that may do anything else.
 func reading(script, cwd string) (kind string, files []string) {
@@ -118,9 +126,10 @@ func reading(script, cwd string) (kind string, files []string) {
 	if !ok || len(words) == 0 {
 		return "", nil
 	}
-	r, ok := readers[words[0]]
-	if len(words) > 3 && words[0] == "sed" && words[1] == "-n" && printsLines.MatchString(words[2]) { // other scripts can write
-		r, ok, words = linesOf, true, words[2:]
+	r, ok := readers()[words[0]]
+	if words[0] == "sed" {
+		ok = len(words) > 3 && words[1] == "-n" && printsLines(words[2])
+		words = words[min(2, len(words)-1):]
 	}
 	if !ok {
 		return "", nil

@@ -63,3 +63,7 @@ func (p *plain) wait() (Exit, bool) {
 	<-p.gone
 	return Exit{Code: p.cmd.ProcessState.ExitCode()}, false
 }
+
+func reach() (whole bool, words string) {
+	return false, "on Windows only the agent's own process is ended with xmd: what it starts, and it itself when xmd is killed, may go on"
+}

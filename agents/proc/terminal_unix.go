@@ -143,6 +143,14 @@ func suspend(continued chan os.Signal) {
 	}
 }
 
+// Suspend stops this process's job as Ctrl-Z does, and returns when it goes on. A job that nobody could continue is not stopped.
+func Suspend() {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, syscall.SIGCONT)
+	defer signal.Stop(continued)
+	suspend(continued)
+}
+
 // resumable says whether this process's group has a parent that can continue it: one in the same session and another group.
 func resumable() bool {
 	group := unix.Getpgrp()

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -97,4 +98,16 @@ func scanProcesses(root int) (list []int) {
 		list = append(list, below[list[i]]...)
 	}
 	return list
+}
+
+// reach asks the kernel for what a guardian stands on: that it can adopt orphans, and that it can see its descendants.
+func reach() (whole bool, words string) {
+	var on int32
+	if err := unix.Prctl(unix.PR_GET_CHILD_SUBREAPER, uintptr(unsafe.Pointer(&on)), 0, 0, 0); err != nil {
+		return false, "this kernel lets no process adopt orphans: what an agent starts and leaves behind may go on"
+	}
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		return false, "there is no /proc, so what an agent starts in a process group of its own may go on"
+	}
+	return true, ""
 }

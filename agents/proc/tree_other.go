@@ -28,3 +28,7 @@ func signalTree(leader int, s syscall.Signal) { _ = syscall.Kill(-leader, s) }
 
 // belowHere: descendants are not known here.
 func belowHere() []int { return nil }
+
+func reach() (whole bool, words string) {
+	return false, "outside Linux an agent's process group and the end of its stdin are all that ends it: what it starts in a group of its own may go on"
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // builtIn answers a prompt that no rule of a script took: a command, the codeword question, or an echo.
@@ -134,14 +135,19 @@ func runPlan(t *turn, n []int, _ string) error {
 	return t.say("done", 0)
 }
 
+// The patterns are made when they are first needed: most starts of xmd are no sim.
 var (
-	askedWith = regexp.MustCompile(`(?i)^\W*(what|which|tell|recall|repeat|say)\b`)
-	isWord    = regexp.MustCompile(`(?i)\bcodeword\b`)
-	fromStart = regexp.MustCompile(`(?i)\b(first|start|beginning)\b`)
+	askedWith = pattern(`(?i)^\W*(what|which|tell|recall|repeat|say)\b`)
+	isWord    = pattern(`(?i)\bcodeword\b`)
+	fromStart = pattern(`(?i)\b(first|start|beginning)\b`)
 	// told finds the word in a sentence that tells it: after "is", "was", a colon or an equals sign any word, directly
 	// after "codeword" one in capitals.
-	told = regexp.MustCompile(`\b[Cc](?i:odeword)(?:(?:\s+(?:is|was)\s+|\s*[:=]\s*)["'“‘*_` + "`" + `]*([\pL\pN]+(?:[-_][\pL\pN]+)*)|\s+["'“‘*_` + "`" + `]*([\p{Lu}\pN]{2,}(?:[-_][\p{Lu}\pN]+)*)\b)`)
+	told = pattern(`\b[Cc](?i:odeword)(?:(?:\s+(?:is|was)\s+|\s*[:=]\s*)["'“‘*_` + "`" + `]*([\pL\pN]+(?:[-_][\pL\pN]+)*)|\s+["'“‘*_` + "`" + `]*([\p{Lu}\pN]{2,}(?:[-_][\p{Lu}\pN]+)*)\b)`)
 )
+
+func pattern(p string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(p) })
+}
 
 // sentences cuts text after full stops, question and exclamation marks before white space, and at line ends.
 func sentences(text string) []string {
@@ -158,8 +164,8 @@ func sentences(text string) []string {
 }
 
 func asks(sentence string) bool {
-	return isWord.MatchString(sentence) &&
-		(strings.HasSuffix(strings.TrimSpace(sentence), "?") || askedWith.MatchString(sentence))
+	return isWord().MatchString(sentence) &&
+		(strings.HasSuffix(strings.TrimSpace(sentence), "?") || askedWith().MatchString(sentence))
 }
 
 // codewordQuestion gives the sentence of the prompt that asks for the codeword, "" if none does.
@@ -178,11 +184,11 @@ func codeword(heard []string, question string) string {
 	found := ""
 	for _, words := range heard {
 		for _, s := range sentences(words) {
-			m := told.FindStringSubmatch(s)
+			m := told().FindStringSubmatch(s)
 			if m == nil || asks(s) {
 				continue
 			}
-			if found = m[1] + m[2]; fromStart.MatchString(question) {
+			if found = m[1] + m[2]; fromStart().MatchString(question) {
 				return found
 			}
 		}

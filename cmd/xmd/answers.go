@@ -86,9 +86,10 @@ func knownAnswers(compiled *plan.Plan, given map[string]runtime.Answer) error {
 
 // terminal is where a person is asked, one thing at a time.
 type terminal struct {
-	one   sync.Mutex
-	out   io.Writer
-	lines <-chan string // what the person types, line by line; closed at the end
+	one sync.Mutex
+	out io.Writer
+	// line shows a prompt and waits for a line; io.EOF is the end of the input.
+	line func(ctx context.Context, prompt string) (string, error)
 	// flush waits until the document's text so far is written: who is asked has read what leads to the question. nil: there is none.
 	flush func() error
 }
@@ -96,7 +97,7 @@ type terminal struct {
 // person is who sits at the terminal; nil when nobody does. The REPL reads the same lines.
 func (p *program) person() *terminal {
 	if p.console == nil && isTerminal(p.stdin) && isTerminal(p.stderr) {
-		p.console = &terminal{out: p.stderr, lines: linesOf(context.Background(), p.stdin)}
+		p.console = &terminal{out: p.stderr, line: plainLines{p.stderr, linesOf(context.Background(), p.stdin)}.read}
 	}
 	return p.console
 }
@@ -132,15 +133,31 @@ func (t *terminal) read(ctx context.Context, text string) (string, error) {
 	if err := t.caughtUp(ctx); err != nil {
 		return "", err
 	}
-	_, _ = io.WriteString(t.out, printable(text))
+	prompt := printable(text)
+	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
+		_, _ = io.WriteString(t.out, prompt[:i+1])
+		prompt = prompt[i+1:]
+	}
+	line, err := t.line(ctx, prompt)
+	return strings.TrimSpace(line), err
+}
+
+// plainLines asks at a terminal as it is, or at none.
+type plainLines struct {
+	out   io.Writer
+	lines <-chan string
+}
+
+func (p plainLines) read(ctx context.Context, prompt string) (string, error) {
+	_, _ = io.WriteString(p.out, prompt)
 	select {
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
-	case line, ok := <-t.lines:
+	case line, ok := <-p.lines:
 		if !ok {
 			return "", io.EOF
 		}
-		return strings.TrimSpace(line), nil
+		return line, nil
 	}
 }
 

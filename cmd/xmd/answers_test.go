@@ -60,7 +60,7 @@ func TestQuestionsComeAfterTheTextBeforeThem(t *testing.T) {
 				_, _ = out.WriteString("before\n")
 				lines := make(chan string, 1)
 				lines <- "y\n"
-				who := &terminal{out: seen, lines: lines, flush: out.Flush}
+				who := &terminal{out: seen, line: plainLines{seen, lines}.read, flush: out.Flush}
 
 				ended, end := context.WithCancel(t.Context())
 				end()

@@ -18,6 +18,7 @@ type program struct {
 	stdout *os.File
 	stderr *os.File
 
+	reports *reports  // of the run; nil: none
 	console *terminal // where a person is asked; made on first use
 	// recorder stands between a run and its journal; nil: nothing does. Tests kill the program there.
 	recorder func(event.Recorder) event.Recorder

@@ -29,22 +29,36 @@ func (p *program) host(c *call) (*host, error) {
 
 // hostIn is host for a given directory.
 func (p *program) hostIn(c *call, dir string) (*host, error) {
-	given := dir
-	dir, err := filepath.Abs(dir)
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
+	dir, err := runDir(dir)
 	if err != nil {
-		return nil, runtime.Errorf(runtime.KindUsage, "the run's directory %s cannot be used: %w", given, plainError(err))
-	}
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, runtime.Errorf(runtime.KindUsage, "%s is no directory", dir)
+		return nil, err
 	}
 	cfg, err := loadConfig(dir, p.env)
 	if err != nil {
 		return nil, err
 	}
+	return p.hostWith(c, dir, cfg)
+}
+
+// runDir is the real path of a run's directory.
+func runDir(given string) (string, error) {
+	dir, err := filepath.Abs(given)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", runtime.Errorf(runtime.KindUsage, "the run's directory %s cannot be used: %w", given, plainError(err))
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", runtime.Errorf(runtime.KindUsage, "%s is no directory", dir)
+	}
+	return dir, nil
+}
+
+// hostWith is host for a run's directory and a configuration.
+func (p *program) hostWith(c *call, dir string, cfg config) (*host, error) {
 	h := &host{env: p.env, dir: dir, config: cfg}
+	var err error
 	if h.stateDir, err = p.stateDir(c); err != nil {
 		return nil, err
 	}

@@ -45,7 +45,8 @@ type live struct {
 	watch   *observer
 	trace   *os.File
 	secrets *secret.Set
-	thrown  error // what ended the document
+	thrown  error              // what ended the document
+	report  func(code int) int // writes what is to be written when the run has ended, and returns the exit code
 }
 
 // job is what a run is to do: a checked document and what it was given.
@@ -93,11 +94,13 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 	l.journal = journal.New(l.store, l.id, j.secrets)
 	l.output = event.NewOutput(p.stdout, func(err error) { l.cancel(outputLost(err)) })
 	l.digest = event.NewDigestSink()
-	notes := &notes{w: hidden(p.stderr, j.secrets), verbose: c.Bool("v"), run: l.id, told: c.verb == "repl"}
+	l.report = p.report
+	notes := &notes{w: hidden(p.errorsTo(), j.secrets), verbose: c.Bool("v"), run: l.id, told: c.verb == "repl"}
 	sinks := []event.Sink{event.TextSink{W: l.output}, notes, l.digest}
 	if machine := machineSink(j.settings.Format, l.output); machine != nil {
 		sinks[0] = machine
 	}
+	sinks = append(sinks, p.reports.sinks()...)
 	var keep event.Recorder = l.journal
 	if p.recorder != nil {
 		keep = p.recorder(keep)
@@ -117,7 +120,7 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 
 // options are what the runner gets of the command line.
 func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
-	notes := &notes{w: hidden(p.stderr, j.secrets), verbose: c.Bool("v")}
+	notes := &notes{w: hidden(p.errorsTo(), j.secrets), verbose: c.Bool("v")}
 	o := runtime.Options{
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
 		Handoff: handoff.Writer{}, Hide: p.hider(j.secrets), Tree: p.tree(j.secrets.Names()...),
@@ -191,7 +194,7 @@ func (l *live) finish() error {
 		end.ExitCode = exitOutputClosed
 	}
 	l.release()
-	return codeError(end.ExitCode)
+	return codeError(l.report(end.ExitCode))
 }
 
 // end says how the run ended: a signal wins, else the first failure in document order decides.

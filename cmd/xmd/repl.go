@@ -7,12 +7,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	edit "xmd/cmd/xmd/repl"
 	"xmd/lang"
 	"xmd/lang/diag"
 	"xmd/lang/plan"
@@ -28,26 +30,38 @@ func replCommand() *command {
 	}
 }
 
-const replHelp = `An entry is a piece of a document; it runs when its tags, fences and braces are closed.
-Names bound by an entry stay, sessions continue. :agent NAME sets the agent of prompts that name none, :quit leaves.`
-
 // repl is one REPL: one run, many entries.
 type repl struct {
-	p       *program
-	h       *host
-	live    *live
-	bound   plan.Names
-	include []string
-	secrets *secret.Set
-	entries int
-	code    int // of the last entry that failed
-	tty     bool
-	lines   <-chan string
+	p        *program
+	h        *host
+	c        *call
+	live     *live
+	in       edit.Lines
+	bound    plan.Names
+	include  []string
+	secrets  *secret.Set
+	entries  int
+	accepted []string // the entries that were run, as they were given
+	code     int      // of the last entry that failed
+	tty      bool
 
 	mu      sync.Mutex
 	running context.CancelCauseFunc // of the entry that runs; nil between entries
 	struck  time.Time               // the last Ctrl-C
+	early   bool                    // it came when no entry ran: maybe for one that is about to
+	edited  bool                    // entries are edited at a terminal, where Ctrl-C is a key while one is typed
 }
+
+// piped are the entries of a REPL whose stdin is no terminal: without a prompt, and nothing is remembered.
+type piped struct{ lines <-chan string }
+
+func (p piped) Read(ctx context.Context, _ string) (string, error) {
+	line, err := plainLines{io.Discard, p.lines}.read(ctx, "")
+	return strings.TrimSuffix(line, "\n"), err
+}
+
+func (piped) Remember(string) {}
+func (piped) Close() error    { return nil }
 
 func replMain(p *program, c *call) error {
 	if len(c.args) > 0 {
@@ -60,35 +74,81 @@ func replMain(p *program, c *call) error {
 	if err != nil {
 		return err
 	}
-	empty := &plan.Plan{Source: diag.NewSource("repl", "")}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	lines := linesOf(ctx, p.stdin)
-	if isTerminal(p.stdin) && isTerminal(p.stderr) {
-		p.console = &terminal{out: p.stderr, lines: lines}
-	}
 	secrets, err := p.secrets(c, nil)
 	if err != nil {
 		return err
 	}
-	l, err := h.begin(ctx, p, c, job{plan: empty, secrets: secrets, settings: h.settingsOf(c, "text")})
-	if err != nil {
+	r := &repl{p: p, h: h, c: c, secrets: secrets, tty: isTerminal(p.stdin), include: c.StringSlice("include")}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	if err := r.openInput(ctx); err != nil {
 		return err
 	}
-	r := &repl{p: p, h: h, live: l, secrets: secrets, tty: isTerminal(p.stdin), lines: lines, include: c.StringSlice("include")}
+	defer func() { _ = r.in.Close() }()
+	empty := &plan.Plan{Source: diag.NewSource("repl", "")}
+	if r.live, err = h.begin(ctx, p, c, job{plan: empty, secrets: secrets, settings: h.settingsOf(c, "text")}); err != nil {
+		return err
+	}
 	stop := r.watch(cancel)
 	defer stop()
-	r.read(l.ctx)
-	end := l.finish()
+	r.read(r.live.ctx)
+	end := r.live.finish()
 	var code exitCode
-	if (signalCode(l.ctx) != 0 || r.code == 0) && errors.As(end, &code) {
+	if (signalCode(r.live.ctx) != 0 || r.code == 0) && errors.As(end, &code) {
 		return end
 	}
 	return codeError(r.code)
 }
 
+// openInput chooses where entries come from: a terminal is edited at, unless it cannot be; anything else is read as it comes.
+func (r *repl) openInput(ctx context.Context) error {
+	if in, ok := r.p.stdin.(*os.File); ok && r.tty && isTerminal(r.p.stderr) && r.p.env.get("TERM") != "dumb" {
+		editor, err := edit.New(edit.Options{In: in, Out: r.p.stderr, History: filepath.Join(r.h.stateDir, "repl-history"), Complete: r.complete})
+		if err == nil {
+			r.in, r.edited = editor, true
+			r.p.console = &terminal{out: r.p.stderr, line: r.asked}
+			return nil
+		}
+	}
+	lines := linesOf(ctx, r.p.stdin)
+	r.in = piped{lines}
+	if r.tty && isTerminal(r.p.stderr) {
+		plain := plainLines{r.p.stderr, lines}
+		r.in, r.p.console = simple{plain}, &terminal{out: r.p.stderr, line: plain.read}
+	}
+	return nil
+}
+
+// simple is a terminal that lines cannot be edited at.
+type simple struct{ plainLines }
+
+func (s simple) Read(ctx context.Context, prompt string) (string, error) {
+	line, err := s.read(ctx, prompt)
+	return strings.TrimSuffix(line, "\n"), err
+}
+
+func (simple) Remember(string) {}
+func (simple) Close() error    { return nil }
+
+// asked puts a question while an entry runs. Ctrl-C there is Ctrl-C: it cancels the entry.
+func (r *repl) asked(ctx context.Context, prompt string) (string, error) {
+	line, err := r.in.Read(ctx, prompt)
+	if errors.Is(err, edit.ErrInterrupt) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.struck = time.Now()
+		if r.running != nil {
+			r.running(interrupted{os.Interrupt})
+		}
+	}
+	return line, err
+}
+
 // watch makes Ctrl-C cancel the entry that runs; between entries, or twice within a second, it leaves.
 func (r *repl) watch(leave context.CancelCauseFunc) func() {
+	// The first process that Go's os package starts or looks for makes it try something in a child that shares our memory and our signal
+	// handlers: a Ctrl-C at that moment would count twice.
+	_, _ = os.FindProcess(os.Getpid())
 	ch := make(chan os.Signal, 2)
 	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGPIPE)
 	done := make(chan struct{})
@@ -116,39 +176,69 @@ func (r *repl) struckBy(sig os.Signal, leave context.CancelCauseFunc) {
 	if r.running != nil {
 		r.running(interrupted{sig})
 	}
-	if r.running == nil || twice || sig == syscall.SIGTERM {
+	switch {
+	case r.running == nil && !r.edited, twice, sig == syscall.SIGTERM:
 		leave(interrupted{sig})
+	case r.running == nil:
+		r.early = true
 	}
 }
 
-// read takes entries until stdin ends, :quit, or ctx ends.
+// read takes entries until the input ends, :quit, or ctx ends.
 func (r *repl) read(ctx context.Context) {
 	entry := ""
 	for {
-		r.prompt(entry)
-		select {
-		case <-ctx.Done():
-			return
-		case line, ok := <-r.lines:
-			if !ok {
-				if strings.TrimSpace(entry) != "" {
-					r.run(ctx, entry)
-				}
+		prompt := "xmd> "
+		if entry != "" {
+			prompt = "...> "
+		}
+		line, err := r.in.Read(ctx, prompt)
+		switch {
+		case errors.Is(err, edit.ErrInterrupt):
+			if r.leaves(entry == "") {
+				r.live.cancel(interrupted{os.Interrupt})
 				return
 			}
-			if entry == "" && strings.HasPrefix(line, ":") {
-				if r.command(strings.Fields(line)) {
-					return
-				}
-				continue
-			}
-			entry += line
-			if doc, _ := lang.Parse("repl", entry); doc.Incomplete || openFrontmatter(entry) {
-				continue
-			}
-			r.run(ctx, entry)
 			entry = ""
+			continue
+		case errors.Is(err, io.EOF) && line == "":
+			r.run(ctx, entry)
+			return
+		case err != nil && line == "":
+			return
+		case entry == "" && strings.HasPrefix(line, ":"):
+			r.in.Remember(line)
+			if r.command(ctx, line) {
+				return
+			}
+			continue
 		}
+		entry += line + "\n"
+		if doc, _ := lang.Parse("repl", entry); doc.Incomplete || openFrontmatter(entry) {
+			continue
+		}
+		r.remember(entry)
+		r.run(ctx, entry)
+		entry = ""
+	}
+}
+
+// leaves says whether a Ctrl-C at the prompt is the second within a second. On an empty line the first one says how to leave.
+func (r *repl) leaves(empty bool) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	twice := time.Since(r.struck) < time.Second
+	r.struck = time.Now()
+	if empty && !twice {
+		_, _ = io.WriteString(r.p.stderr, "Ctrl-D leaves, or Ctrl-C once more\n")
+	}
+	return twice
+}
+
+// remember puts an entry into the history, unless it has a secret in it.
+func (r *repl) remember(entry string) {
+	if r.secrets.Mask(entry) == entry {
+		r.in.Remember(entry)
 	}
 }
 
@@ -178,47 +268,19 @@ func openFrontmatter(entry string) bool {
 // frontmatterKey is how the first line of a frontmatter begins.
 var frontmatterKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s:#]+:(\s|$)`) })
 
-// prompt shows that an entry, or its next line, is awaited; only at a terminal.
-func (r *repl) prompt(entry string) {
-	if !r.tty {
-		return
-	}
-	mark := "xmd> "
-	if entry != "" {
-		mark = "...> "
-	}
-	_, _ = io.WriteString(r.p.stderr, mark)
-}
-
-// command obeys a line that begins with a colon; true means leave.
-func (r *repl) command(words []string) bool {
-	switch words[0] {
-	case ":quit", ":q":
-		return true
-	case ":help":
-		_, _ = fmt.Fprintln(r.p.stderr, replHelp)
-	case ":agent":
-		if len(words) != 2 {
-			_, _ = fmt.Fprintln(r.p.stderr, "write :agent NAME")
-		} else if _, err := r.h.agents.Lookup(words[1]); err != nil {
-			r.code = r.p.finish(err)
-		} else {
-			r.live.runner.SetDefaultAgent(words[1])
-		}
-	default:
-		_, _ = fmt.Fprintf(r.p.stderr, "unknown: %s; :help lists what there is\n", words[0])
-	}
-	return false
-}
-
 // run checks and runs one entry. A mistake shows its position and hint, runs nothing, and the REPL goes on.
 func (r *repl) run(ctx context.Context, text string) {
 	if strings.TrimSpace(text) == "" || ctx.Err() != nil {
 		return
 	}
 	r.entries++
-	doc, list := lang.Parse(fmt.Sprintf("repl[%d]", r.entries), text)
-	compiled, names, more := plan.Compiler{Files: filesOf("repl", r.include)}.CompileEntry(doc, r.bound)
+	r.compileAndRun(ctx, fmt.Sprintf("repl[%d]", r.entries), text, filesOf("repl", r.include))
+}
+
+// compileAndRun is run for a text with a name, which finds its files there.
+func (r *repl) compileAndRun(ctx context.Context, name, text string, files documentFiles) {
+	doc, list := lang.Parse(name, text)
+	compiled, names, more := plan.Compiler{Files: files}.CompileEntry(doc, r.bound)
 	list = append(list, more...)
 	list = append(list, r.h.checkAgents(compiled)...)
 	if len(list) > 0 {
@@ -233,10 +295,16 @@ func (r *repl) run(ctx context.Context, text string) {
 		return
 	}
 	r.bound = names
+	r.accepted = append(r.accepted, text)
+	r.execute(ctx, func(entry context.Context) { _ = r.live.runner.Execute(entry, compiled) })
+}
+
+// execute runs what an entry is and tells its failures.
+func (r *repl) execute(ctx context.Context, do func(context.Context)) {
 	entry, cancel := context.WithCancelCause(ctx)
 	r.set(cancel)
 	before := len(r.live.runner.Failures())
-	_ = r.live.runner.Execute(entry, compiled)
+	do(entry)
 	r.set(nil)
 	cancel(nil)
 	_ = r.live.output.Flush() // before what is said of this entry and of the next; a reader that has gone ends ctx
@@ -255,4 +323,8 @@ func (r *repl) set(cancel context.CancelCauseFunc) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.running = cancel
+	if cancel != nil && r.early && time.Since(r.struck) < time.Second {
+		cancel(interrupted{os.Interrupt})
+	}
+	r.early = false
 }

@@ -14,11 +14,11 @@ import (
 func replayCommand() *command {
 	return &command{
 		name: "replay", args: "RUN", usage: "print the document of a run that has ended again, from its journal alone",
-		flags: []cli.Flag{
+		flags: append(reportFlags(),
 			&cli.StringFlag{Name: "format", Usage: "text (default), json or ndjson"},
 			&cli.StringFlag{Name: "state-dir", Usage: "the state folder"},
 			&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only errors on stderr"},
-		},
+		),
 		run: replayRun,
 	}
 }
@@ -31,6 +31,9 @@ func replayRun(p *program, c *call) error {
 	}
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("replay takes one run, got %d", len(c.args))})
+	}
+	if err := p.openReports(c); err != nil {
+		return p.invalid(format, err)
 	}
 	ctx, stop := p.signals(context.Background())
 	defer stop()
@@ -63,11 +66,13 @@ func (p *program) replay(ctx context.Context, c *call, r *recorded, format strin
 	defer cancel(nil)
 	out := event.NewOutput(p.stdout, func(err error) { cancel(outputLost(err)) })
 	digest := event.NewDigestSink()
-	sinks := []event.Sink{event.TextSink{W: out}, digest, &notes{w: hidden(p.stderr, r.secrets), verbose: c.Bool("v"), told: true}}
+	sinks := []event.Sink{event.TextSink{W: out}, digest, &notes{w: hidden(p.errorsTo(), r.secrets), verbose: c.Bool("v"), told: true}}
 	if machine := machineSink(format, out); machine != nil {
 		sinks[0] = machine
 	}
+	sinks = append(sinks, p.reports.sinks()...)
 	runner := r.offline(true, false, sinks...)
+	runner.Tell(event.RunStarted, &event.Run{Document: r.run.Document, Digest: r.plan.Digest, Dir: r.run.Dir, Props: r.props})
 	thrown := runner.Execute(ctx, r.plan)
 	runner.EndText()
 	problem := r.unlike(runner, thrown, digest.Sum(), &end)
@@ -75,6 +80,7 @@ func (p *program) replay(ctx context.Context, c *call, r *recorded, format strin
 		end = event.End{Outcome: "failed", ExitCode: problem.Kind.ExitCode(), Errors: []*event.Error{runtime.EventError(problem)}}
 	}
 	runner.Tell(event.RunEnded, &end)
+	end.ExitCode = p.report(end.ExitCode)
 	if out.Close() != nil {
 		if code := signalCode(ctx); code != 0 {
 			return exitCode(code)

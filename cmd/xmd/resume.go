@@ -38,6 +38,7 @@ func resumeCommand() *command {
 			flags = append(flags, f)
 		}
 	}
+	flags = append(flags, reportFlags()...)
 	return &command{
 		name: "resume", args: "RUN", usage: "go on with a run; what has a result on record is not done again",
 		flags: append(flags, answerFlags()...), run: resumeRun,
@@ -76,6 +77,9 @@ func resumeRun(p *program, c *call) error {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("resume takes one run, got %d", len(c.args))})
 	}
 	if err := errors.Join(onePolicy(c), durations(c, "wait", "timeout", "idle-timeout")); err != nil {
+		return p.invalid(format, err)
+	}
+	if err := p.openReports(c); err != nil {
 		return p.invalid(format, err)
 	}
 	ctx, stop := p.signals(context.Background())

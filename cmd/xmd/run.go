@@ -22,7 +22,7 @@ func runCommand() *command {
 	return &command{
 		name: "run", args: "FILE[#TARGET]|-", props: true,
 		usage: "run a document; its text is written to stdout, everything else to stderr",
-		flags: slices.Concat(sessionFlags(), runFlags(), answerFlags()),
+		flags: slices.Concat(sessionFlags(), runFlags(), answerFlags(), reportFlags()),
 		run:   runDocument,
 	}
 }
@@ -71,6 +71,9 @@ func runDocument(p *program, c *call) error {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("run takes one document, got %d", len(c.args))})
 	}
 	if err := errors.Join(onePolicy(c), durations(c, "wait", "timeout", "idle-timeout")); err != nil {
+		return p.invalid(format, err)
+	}
+	if err := p.openReports(c); err != nil {
 		return p.invalid(format, err)
 	}
 	h, err := p.host(c)
@@ -157,13 +160,23 @@ func (p *program) invalid(format string, err error) error {
 	case errors.As(err, &usage):
 		end.Errors = []*event.Error{{Code: 2, Kind: string(runtime.KindUsage), Message: usage.message}}
 	}
-	if sink := machineSink(format, p.stdout); sink != nil {
-		sink.Event(&event.Event{Seq: 1, Time: time.Now(), Type: event.RunEnded, Body: end})
-	}
+	p.owe(format, end)
 	if doc != nil {
 		return exitCode(2)
 	}
 	return err
+}
+
+// owe tells the end of a run that never began to whoever reads a machine format or a report.
+func (p *program) owe(format string, end *event.End) {
+	sinks := p.reports.sinks()
+	if sink := machineSink(format, p.stdout); sink != nil {
+		sinks = append(sinks, sink)
+	}
+	for _, sink := range sinks {
+		sink.Event(&event.Event{Seq: 1, Time: time.Now(), Type: event.RunEnded, Body: end})
+	}
+	p.report(end.ExitCode)
 }
 
 // machineSink is the renderer of a machine format; nil for text.
@@ -197,9 +210,7 @@ func (p *program) notBegun(ctx context.Context, format string, err error) error 
 	if code == 0 {
 		return p.invalid(format, err)
 	}
-	if sink := machineSink(format, p.stdout); sink != nil {
-		sink.Event(&event.Event{Seq: 1, Time: time.Now(), Type: event.RunEnded, Body: &event.End{Outcome: "cancelled", ExitCode: code}})
-	}
+	p.owe(format, &event.End{Outcome: "cancelled", ExitCode: code})
 	return exitCode(code)
 }
 

@@ -54,6 +54,8 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("EXAMPLES", examples)
+			own, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
+			env.Setenv("BARE", own) // a PATH with nothing but xmd: what is installed here does not count
 			env.Setenv("GORACE", strings.TrimPrefix(quickExit, "GORACE="))
 			return os.MkdirAll(filepath.Join(env.WorkDir, "home"), 0o755)
 		},

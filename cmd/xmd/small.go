@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	_ "embed"
-	"encoding/json"
 	"fmt"
-
-	"github.com/urfave/cli/v2"
 
 	"xmd/agents/sim"
 )
@@ -25,49 +21,4 @@ func simCommand() *command {
 		defer stop()
 		return sim.Main(ctx, args, p.stdin, p.stdout, p.stderr, p.env.get)
 	}}
-}
-
-func agentsCommand() *command {
-	return &command{
-		name: "agents", usage: "list the agents and how each is found",
-		flags: []cli.Flag{
-			&cli.StringFlag{Name: "C", Usage: "look from `DIR` instead of here"},
-			&cli.StringFlag{Name: "format", Value: "text", Usage: "text or json"},
-		},
-		run: listAgents,
-	}
-}
-
-func listAgents(p *program, c *call) error {
-	if len(c.args) > 0 {
-		return &usageError{message: "agents takes no arguments"}
-	}
-	h, err := p.host(c)
-	if err != nil {
-		return err
-	}
-	list := h.agents.List()
-	switch c.String("format") {
-	case "json":
-		enc := json.NewEncoder(p.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(map[string]any{"v": 1, "default": h.agent, "agents": list})
-	case "text":
-	default:
-		return &usageError{message: fmt.Sprintf("--format is text or json, not %q", c.String("format"))}
-	}
-	for _, a := range list {
-		state := a.Found
-		if a.Fetches != "" {
-			state += ", fetches " + a.Fetches
-		}
-		if a.Problem != "" {
-			state = "not available: " + a.Problem
-		}
-		_, _ = fmt.Fprintf(p.stdout, "%-10s %-8s %-10s %s\n", a.Name, a.Shown, a.Transport, state)
-		if a.Unasked != "" {
-			_, _ = fmt.Fprintf(p.stdout, "%30s runs unasked: %s\n", "", a.Unasked)
-		}
-	}
-	return nil
 }

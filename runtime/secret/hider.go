@@ -67,11 +67,11 @@ func (h *Hider) Hide(text string) (string, int) {
 
 // Masker begins a stream in which Mark stands in the place of each value.
 func (h *Hider) Masker() *Masker {
-	k := &Masker{}
+	fixed := &Set{}
 	if h != nil {
-		k.s.m = h.m
+		fixed.now.Store(&words{found: h.m, shown: h.m})
 	}
-	return k
+	return fixed.Masker()
 }
 
 // forms are the ways in which a value is commonly written. Those of base64 that stand inside of a longer text lack the characters

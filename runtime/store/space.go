@@ -10,3 +10,12 @@ func noSpace(dir string) bool {
 	var st unix.Statfs_t
 	return unix.Statfs(dir, &st) == nil && st.Bavail < 16
 }
+
+// space is how many bytes the person can still write in the file system of dir.
+func space(dir string) (bytes uint64, known bool) {
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) != nil {
+		return 0, false
+	}
+	return st.Bavail * uint64(st.Bsize), true
+}
