@@ -358,7 +358,10 @@ func (r *Runner) couldNotContinue(s *session, id string, err error) error {
 	if where == "" {
 		where = s.key.Root
 	}
-	advice := fmt.Sprintf("no prompt was sent; try again when it is back, or begin a new conversation on purpose: xmd sessions restart %s", s.key)
+	advice := "no prompt was sent; try again when it is back"
+	if s.key.Named() {
+		advice += fmt.Sprintf(", or begin a new conversation on purpose: xmd sessions restart %s", s.key)
+	}
 	if s.conv != nil && (kind == KindMissing || kind == KindEmpty) {
 		advice += `, or write onLost="restart" on the Conversation`
 	}

@@ -423,3 +423,34 @@ func TestConversationQuestions(t *testing.T) {
 		t.Errorf("b was sent %q", text)
 	}
 }
+
+// A turn that ended by an error before it was seen to be accepted is in the log from when it is found in the agent's conversation, once.
+func TestConversationSettlesLater(t *testing.T) {
+	b := talkBench(t, "a", "b")
+	f := b.agents["b"]
+	f.onTurn = func(_ context.Context, conversation string, turn runtime.Turn) (runtime.TurnResult, error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.homes[conversation].turns = append(f.homes[conversation].turns, runtime.PastTurn{Words: runtime.FingerprintOf(turn.Words)})
+		return runtime.TurnResult{}, runtime.Errorf(runtime.KindFailed, "the line went down")
+	}
+	if r := b.run(review); len(r.failures) != 1 {
+		t.Fatal(r.failures)
+	}
+	f.onTurn = nil
+	for i, want := range []string{"b:missed(1)", ""} {
+		r := b.run("<Conversation name=\"task\">\n<Prompt agent=\"b\">say how far you got</Prompt>\n</Conversation>\n")
+		if r.err != nil || r.handovers() != want {
+			t.Fatalf("run %d: %v %q", i, r.err, r.handovers())
+		}
+	}
+	if text := b.sent("b")[1]; strings.Contains(text, "write the fix") || !strings.Contains(text, "review what was done") {
+		t.Errorf("b was sent %q", text)
+	}
+	if r := b.run("<Conversation name=\"task\">\n<Prompt agent=\"a\">what did the other do</Prompt>\n</Conversation>\n"); r.err != nil || r.handovers() != "a:missed(3)" {
+		t.Fatalf("%v %q", r.err, r.handovers())
+	}
+	if text := b.sent("a")[2]; strings.Count(text, "| write the fix for it\n") != 1 || !strings.Contains(text, "the line went down") {
+		t.Errorf("a was sent %q", text)
+	}
+}

@@ -213,7 +213,7 @@ func (s *stepDetail) write(w io.Writer) {
 	}
 	who := ""
 	if s.Agent != "" {
-		who = s.Agent + ":" + first(s.Session, "(unnamed)")
+		who = store.SessionKey{Agent: s.Agent, Session: first(s.Session, store.Unnamed("", ""))}.String()
 	}
 	if s.Times > 1 {
 		who = strings.TrimSpace(fmt.Sprintf("%s  %d times", who, s.Times))
