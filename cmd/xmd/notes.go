@@ -26,6 +26,8 @@ func (n *notes) Event(e *event.Event) {
 	switch body := e.Body.(type) {
 	case *event.Warn:
 		n.line(body.Text)
+	case *event.HandedOver:
+		n.line(fmt.Sprintf("%s: %s", e.At.Position, handedLine(e.At.Agent, body)))
 	case *event.Asked:
 		if !body.Allowed {
 			n.line(fmt.Sprintf("%s: refused: %s (%s)", e.At.Position, describe(body), body.Reason))

@@ -16,14 +16,16 @@ type Span struct{ Start, End int }
 // nothing.
 type Hider struct{ m *matcher }
 
-// NewHider makes a Hider of the values of s, which may be nil, and of more values. Of these, what could not be a secret (Check) is
+// NewHider makes a Hider of the values that s, which may be nil, has by now, and of more values. Of these, what could not be a secret (Check) is
 // passed over. It is nil if there is no value.
 func NewHider(s *Set, more ...string) *Hider {
 	var words []string
-	if s != nil {
-		for _, name := range s.names {
-			words = append(words, forms(s.values[name])...)
-		}
+	known := s.words()
+	for _, name := range known.names {
+		words = append(words, forms(known.values[name])...)
+	}
+	for _, value := range known.passing {
+		words = append(words, forms(value)...)
 	}
 	for _, value := range more {
 		if Check("VALUE", value) == nil {
@@ -65,11 +67,11 @@ func (h *Hider) Hide(text string) (string, int) {
 
 // Masker begins a stream in which Mark stands in the place of each value.
 func (h *Hider) Masker() *Masker {
-	k := &Masker{}
+	fixed := &Set{}
 	if h != nil {
-		k.s.m = h.m
+		fixed.now.Store(&words{found: h.m, shown: h.m})
 	}
-	return k
+	return fixed.Masker()
 }
 
 // forms are the ways in which a value is commonly written. Those of base64 that stand inside of a longer text lack the characters
