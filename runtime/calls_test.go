@@ -344,7 +344,7 @@ func TestCallsShownOnce(t *testing.T) {
 		}
 	}
 	want := []string{"tool.started Prompt2/call/t#1 true ", "tool.ended Prompt2/call/t#1 true done", "tool.started 2 false ", "tool.ended 2 false done",
-		"tool.started 3 false ", "tool.ended 3 false not run", "tool.started 4 false "}
+		"tool.started 3 false ", "tool.ended 3 false not run", "tool.started 4 false ", "tool.ended 4 false unknown"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
