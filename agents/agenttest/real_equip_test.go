@@ -58,6 +58,10 @@ func newLayered(t *testing.T, target Target) *layered {
 // later has to lead the prompt.
 func TestRealClaudeLayers(t *testing.T) {
 	Wanted(t)
+	t.Run("2.1.210 → 2.1.332", claudeLayers)
+}
+
+func claudeLayers(t *testing.T) {
 	Record(t, Evidence{Agent: "Claude", Versions: "2.1.210 → 2.1.332", Over: overClaude, Shown: "which of the instructions that change between processes reach the model"})
 	ready(t, Claude("2.1.210"))
 	ready(t, Claude("2.1.332"))

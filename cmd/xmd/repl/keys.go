@@ -2,6 +2,7 @@ package repl
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"sync"
 )
@@ -108,7 +109,7 @@ func (k *keys) over(got piece) bool {
 		return false
 	}
 	k.nothing++
-	return got.err != io.EOF || k.nothing > mostNothing
+	return !errors.Is(got.err, io.EOF) || k.nothing > mostNothing
 }
 
 // take sorts what was read into keys and pastes.
