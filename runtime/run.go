@@ -14,13 +14,14 @@ import (
 // Runner runs plans one after another in one invocation: a document is one, a REPL's entries are many. Names, sessions and their
 // attachments stay from one to the next. Not safe for concurrent use, except Failures.
 type Runner struct {
-	o       Options
-	runLock *store.Lock
-	names   *scope // of the documents themselves: what one binds, the next sees
-	log     *failureLog
-	value   *returned    // of the last document, when it has returns
-	held    atomic.Int64 // bytes of output that wait in memory for their turn
-	person  token        // held while somebody is asked
+	o        Options
+	runLock  *store.Lock
+	names    *scope // of the documents themselves: what one binds, the next sees
+	log      *failureLog
+	spending spending     // of the run's budget
+	value    *returned    // of the last document, when it has returns
+	held     atomic.Int64 // bytes of output that wait in memory for their turn
+	person   token        // held while somebody is asked
 
 	rehearsed Rehearsal
 	undo      []Undo // see Undo
@@ -47,6 +48,7 @@ func New(o Options, runLock *store.Lock) *Runner {
 		o: o, runLock: runLock, names: newScope(nil, map[string]any{}), log: &failureLog{},
 		sessions: map[store.SessionKey]*session{}, talks: map[store.ConversationKey]*conversation{}, noted: map[store.SessionKey]bool{},
 	}
+	r.spending.limit = o.Budget
 	r.askInTurn()
 	return r
 }
@@ -62,6 +64,9 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
 	line := &strand{}
 	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r, strand: line, offers: &offers{}}
 	if err := r.fix(ctx, line); err != nil {
+		return err
+	}
+	if err := r.spending.remember(ctx, r); err != nil {
 		return err
 	}
 	value, err := r.document(ctx, p, at, rootSink{r})

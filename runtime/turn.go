@@ -129,6 +129,9 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 	if ctx.Err() != nil {
 		return nil, t.failure(stopped(ctx)), nil
 	}
+	if err := r.spending.take(); err != nil {
+		return nil, nil, thrown(err, q.where)
+	}
 	r.sayResent(s, q.where)
 	for _, change := range out.changes {
 		r.o.Stream.Emit(event.Handoff, q.where, change)
@@ -149,6 +152,7 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 	t.over()
 	defer t.idle.end()
 	t.sayUnheard()
+	t.spent(result)
 	failure = t.judge(ctx, result, perr)
 	if cerr := t.reply.Close(); failure == nil && cerr != nil {
 		failure = asError(cerr)

@@ -55,6 +55,9 @@ func (t *turn) update(u Update) {
 		t.minutes.list(u.Todo)
 		emit(event.Todo, t.at, &event.Todos{Items: u.Todo})
 	case UpdateUsage:
+		if err := t.r.spending.over(u.Usage); err != nil {
+			t.idle.cancel(err)
+		}
 		emit(event.UsageReported, t.at, &event.Used{Usage: u.Usage})
 	case UpdateCompaction:
 		t.compacted = true
