@@ -28,7 +28,7 @@ var copilot = Profile{
 		NoFence:      true,
 		Instructions: acp.Instructions{Channel: runtime.ChannelDoor},
 		NoCommands:   true,
-		AwaitsDoor:   2 * time.Second, // 1.0.89 asks only when it is prompted, and has the instructions by then
+		AwaitsDoor:   2 * time.Second, // a first prompt at once was seen without the door\'s instructions; 1.0.89 asks only when it is prompted, and has the instructions by then
 		// The title of a command is in the model's words; then that of its request is the same.
 		DoorCall: acp.DoorCall{
 			Member: []string{"title"}, Form: "{server}-{tool}", First: true,

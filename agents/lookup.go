@@ -44,6 +44,11 @@ func (r *Registry) find(p Profile) (way, error) {
 		return w, r.fail(p, runtime.KindInvalid, "the transport %q of [agents.%s] is not one this build has for %s: write %s", c.Transport, p.Name, p.Shown, oneOf(Transports(p.Name)))
 	}
 	w.env = append(w.env, p.Env...)
+	for _, kv := range p.Weak {
+		if name, _, _ := strings.Cut(kv, "="); envValue(r.o.Env, name) == "" && c.Env[name] == "" {
+			w.env = append(w.env, kv)
+		}
+	}
 	if err := r.findCLI(&w, c); err != nil {
 		return w, err
 	}

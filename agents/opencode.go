@@ -11,11 +11,15 @@ import (
 // openCodeAsks makes OpenCode ask, whatever the person's configuration allows: without it only files outside of the folder are asked for.
 const openCodeAsks = `OPENCODE_PERMISSION={"bash":"ask","edit":"ask","webfetch":"ask","external_directory":"ask"}`
 
+// openCodeWaits keeps OpenCode from ending a call of a server's tool after a minute.
+const openCodeWaits = `OPENCODE_CONFIG_CONTENT={"experimental":{"mcp_timeout":86400000}}`
+
 // openCode is OpenCode, which speaks ACP itself.
 var openCode = Profile{
 	Name: "opencode", Shown: "OpenCode", Transport: "acp",
 	Adapter: Program{Command: "opencode", Args: []string{"acp"}, Package: "opencode-ai", Tested: "1.18.33"},
 	Env:     []string{openCodeAsks},
+	Weak:    []string{openCodeWaits},
 	AskMode: "build",
 	Unasked: "reading and searching files below the folder it works in, and the tools of its own servers",
 	Confirm: true,

@@ -20,6 +20,7 @@ type Profile struct {
 	CLI       Program // the person's own program behind the adapter; zero: the adapter is the agent
 	Points    string  // the environment variable that points the adapter at the CLI
 	Env       []string
+	Weak      []string // environment that is set only where there is none of that name
 	Serves    []string // arguments with which the CLI speaks the transport itself; nil: the adapter does
 	AskMode   string   // the mode Env starts it in, where the driver sets none
 	Version   []string // arguments with which the CLI prints its version; nil: the handshake tells it
@@ -118,6 +119,7 @@ var profiles = []Profile{
 			StartLimit: 30 * time.Second,
 			Asserts:    true,
 			Fence:      "available_commands_update",
+			DoorCall:   acp.DoorCall{Member: []string{"_meta", "sim", "server"}, Form: "{server}", Tool: []string{"_meta", "sim", "tool"}},
 			Forms:      past.Forms{Summary: "This conversation goes on from an earlier one of "},
 			Missing:    []acp.Shape{{Code: -32002}},
 			Busy:       []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},

@@ -118,24 +118,23 @@ func TestHandshakeServers(t *testing.T) {
 // The first prompt waits until the agent knows its tools, no longer than it should, and says so if it may not know them. Later ones wait
 // for nothing.
 func TestReadiness(t *testing.T) {
-	never, closed := make(chan struct{}), make(chan struct{})
-	close(closed)
+	const never, already = 1, 2 // when the door is asked for its tools; 0: there is none
 	grok, gemini := Profile{Ready: "_ready"}, Profile{AwaitsDoor: 5 * time.Second, DoorMissed: "it trusts nobody"}
 	for name, c := range map[string]struct {
 		profile Profile
-		e       runtime.Equipment
+		door    int
 		ready   time.Duration // when the agent says so; 0: it does not
 		waits   time.Duration
 		said    string
 	}{
-		"nothing to wait for":      {grok, runtime.Equipment{}, 0, 0, ""},
-		"no signal known":          {Profile{}, equipped(never), 0, 0, ""},
-		"it says so":               {grok, equipped(never), 3 * time.Second, 3 * time.Second, ""},
-		"it never says so":         {grok, equipped(never), 0, readyLimit, "X was not ready to use the workflow's tools within 10s: it may not know them yet."},
-		"asked already":            {gemini, equipped(closed), 0, 0, ""},
-		"never asked":              {gemini, equipped(never), 0, 5 * time.Second, "X was not ready to use the workflow's tools within 5s: it trusts nobody."},
-		"never asked, as expected": {Profile{AwaitsDoor: 2 * time.Second}, equipped(never), 0, 2 * time.Second, ""},
-		"no door":                  {gemini, runtime.Equipment{}, 0, 0, ""},
+		"nothing to wait for":      {grok, 0, 0, 0, ""},
+		"no signal known":          {Profile{}, never, 0, 0, ""},
+		"it says so":               {grok, never, 3 * time.Second, 3 * time.Second, ""},
+		"it never says so":         {grok, never, 0, readyLimit, "X was not ready to use the workflow's tools within 10s: it may not know them yet."},
+		"asked already":            {gemini, already, 0, 0, ""},
+		"never asked":              {gemini, never, 0, 5 * time.Second, "X was not ready to use the workflow's tools within 5s: it trusts nobody."},
+		"never asked, as expected": {Profile{AwaitsDoor: 2 * time.Second}, never, 0, 2 * time.Second, ""},
+		"no door":                  {gemini, 0, 0, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -143,8 +142,14 @@ func TestReadiness(t *testing.T) {
 				defer p.end()
 				var said []string
 				p.c.shakes.http, p.c.id, p.c.notice = true, "s", func(s string) { said = append(said, s) }
-				if err := p.c.Equip(c.e); err != nil {
-					t.Fatal(err)
+				listed := make(chan struct{})
+				if c.door == already {
+					close(listed)
+				}
+				if c.door != 0 {
+					if err := p.c.Equip(equipped(listed)); err != nil {
+						t.Fatal(err)
+					}
 				}
 				go func() {
 					if c.ready > 0 {

@@ -287,7 +287,11 @@ func rawOutput(v []byte) string {
 			return s
 		}
 	}
-	return ""
+	if s, ok := wire.String(wire.Path(v, "output", "OkayOutput")); ok { // Grok's, of a server's tool
+		return s
+	}
+	s, _ := contentText(wire.Path(v, "result", "content")) // Codex's adapter's, of the same
+	return s
 }
 
 func newest(s string) string {

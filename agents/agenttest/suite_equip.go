@@ -3,10 +3,17 @@ package agenttest
 import (
 	"context"
 	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"xmd/agents/agenttest/model"
 	"xmd/agents/door"
@@ -77,8 +84,35 @@ type gives uint8
 const (
 	byAddress gives = iota
 	byCommand
+	slowly // by address, and each answer comes late
 	directly
 )
+
+// late is how late. An agent that does not wait for its servers has answered a prompt by then.
+const late = 300 * time.Millisecond
+
+// behind puts something slow before a server.
+func behind(t testing.TB, s runtime.MCPServer) runtime.MCPServer {
+	t.Helper()
+	to, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: to.Scheme, Host: to.Host})
+		r.Out.Host = to.Host
+	}}
+	slow := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(late): // it is what is tested: nothing waits for it
+			pass.ServeHTTP(w, r)
+		case <-r.Context().Done():
+		}
+	}))
+	t.Cleanup(slow.Close)
+	s.URL = slow.URL + to.Path
+	return s
+}
 
 // equip gives the conversation a door, in that way, a foreign server with a tool of the same name, and instructions where the agent takes
 // them.
@@ -104,6 +138,8 @@ func (l *line) equip(way gives, instructions string) (own, foreign *counter) {
 		e.Tools, e.Call = tools, own.call
 	case way == byAddress && address:
 		e.Servers, e.Listed = []runtime.MCPServer{own.pass.Server(), other}, own.pass.Listed()
+	case way == slowly && address:
+		e.Servers, e.Listed = []runtime.MCPServer{behind(l.t, own.pass.Server()), other}, own.pass.Listed()
 	case way == byCommand && command:
 		e.Servers, e.Listed = []runtime.MCPServer{own.pass.Shim(), other}, own.pass.Listed()
 	default:
@@ -135,19 +171,24 @@ const theLayer = "Always think of the harbour of XMDHAVEN."
 
 // instructions is the workflow's layer: it reaches the model with every turn, once, in this process and in the next.
 func instructions(t *testing.T, target Target) {
+	t.Run("at once", func(t *testing.T) { instructed(t, target, byAddress) })
+	t.Run("slowly", func(t *testing.T) { instructed(t, target, slowly) })
+}
+
+func instructed(t *testing.T, target Target, way gives) {
 	target, server := watched(t, target)
 	p := newPlace(t, target)
 	l := p.start(t)
 	if l.info.Channel == runtime.ChannelLead {
 		t.Skip("the agent has no place for instructions")
 	}
-	l.equip(byAddress, theLayer)
+	l.equip(way, theLayer)
 	id := l.open("").ID
 	l.good("SAY one")
 	l.good("SAY two")
 	l.end()
 	l = p.start(t)
-	l.equip(byAddress, theLayer)
+	l.equip(way, theLayer)
 	l.open(id)
 	l.good("SAY three")
 	l.end()
@@ -164,8 +205,11 @@ func instructions(t *testing.T, target Target) {
 
 // doors is a tool of the workflow's, called by the agent, in each way in which it can be given one.
 func doors(t *testing.T, target Target) {
-	target, _ = watched(t, target)
+	if target.Script.Call == nil {
+		t.Skip("the target cannot be made to use a server")
+	}
 	t.Run("by address", func(t *testing.T) { doorTurns(t, target, byAddress) })
+	t.Run("slowly", func(t *testing.T) { doorTurns(t, target, slowly) })
 	t.Run("by command", func(t *testing.T) { doorTurns(t, target, byCommand) })
 	t.Run("directly", func(t *testing.T) {
 		if !target.At(t, newPlace(t, target).Place).Agent.Info().OwnTools {
@@ -200,7 +244,7 @@ func doorTurns(t *testing.T, target Target, way gives) {
 func (l *line) callsDoor(own *counter, value, want string) {
 	l.t.Helper()
 	before := own.count()
-	h := l.prompt("TOOL xmd "+theTool+` {"value":"`+value+`"}`, byIdentity)
+	h := l.prompt(l.p.target.Script.Call(runtime.DoorName, value), byIdentity)
 	if h.Stop != "end_turn" || h.Failure != "" || h.Refused != 0 {
 		l.t.Fatalf("%s: ended as %q, failure %q, %d refused of %+v", value, h.Stop, h.Failure, h.Refused, h.asked)
 	}
@@ -222,7 +266,7 @@ func (l *line) callsDoor(own *counter, value, want string) {
 // callsForeign has the model call a tool of the same name that another server has: nothing of it is the door's.
 func (l *line) callsForeign(foreign *counter) {
 	l.t.Helper()
-	h := l.prompt("TOOL other "+theTool+` {"value":"v9"}`, byIdentity)
+	h := l.prompt(l.p.target.Script.Call("other", "v9"), byIdentity)
 	if n := foreign.count(); n != 0 && len(h.asked) > 0 {
 		l.t.Errorf("the foreign tool was called %d times though that was refused", n)
 	}

@@ -56,6 +56,9 @@ type Script struct {
 	Makes   bool
 	Allowed string
 
+	// Call uses the tool submit of an MCP server with that value, and answers with what it returned. nil: it cannot be made to.
+	Call func(server, value string) string
+
 	Slow   string // answers with a first piece soon and goes on for a long time
 	Fail   string // the model fails, and the agent says so
 	Failed string // is in what it says

@@ -10,6 +10,7 @@ import (
 
 	"xmd/agents"
 	"xmd/agents/agenttest/model"
+	"xmd/runtime"
 )
 
 const (
@@ -93,8 +94,11 @@ func modelScript() Script {
 		Permit:  func(file string) string { return "ASK touch " + file + " && echo made" },
 		Makes:   true,
 		Allowed: "made",
-		Slow:    "SLOW 200\nSTREAM 500",
-		Fail:    "HTTP 500", Failed: "temporary",
+		Call: func(server, value string) string {
+			return "TOOL " + server + " " + theTool + ` {"value":"` + value + `"}`
+		},
+		Slow: "SLOW 200\nSTREAM 500",
+		Fail: "HTTP 500", Failed: "temporary",
 		Stay: func(file string) []string {
 			return []string{"SAY I will run it now.\nASK touch " + file + " && tail -f /dev/null"}
 		},
@@ -126,8 +130,14 @@ func Sim(faults ...string) Target {
 			Tool:    "TOOLS 1",
 			Permit:  func(string) string { return "PERM execute" },
 			Allowed: "permission: allow_once",
-			Slow:    "Count slowly",
-			Fail:    "FAIL -32603 the model is down", Failed: "the model is down",
+			Call: func(server, value string) string {
+				if server != runtime.DoorName {
+					return "Use another server"
+				}
+				return "CALL " + theTool + ` {"value":"` + value + `"}`
+			},
+			Slow: "Count slowly",
+			Fail: "FAIL -32603 the model is down", Failed: "the model is down",
 			Stay: func(string) []string { return []string{"SPAWN setsid stubborn", "HANG"} },
 		},
 		Store: Store{
@@ -161,6 +171,8 @@ func simFile(p Place, id string) string {
 
 // simScript has the answers that the scripted agent does not know by itself.
 const simScript = `<WhenPrompt template="Count slowly"><Say>one</Say><Wait ms={600000} /></WhenPrompt>
+
+<WhenPrompt template="Use another server"><CallTool server="other" name="submit" args={{"value": "v9"}} kind="other" ask /></WhenPrompt>
 
 <WhenPrompt template="In steps"><Say>I will run it now. </Say><ToolCall kind="read" title="Read it" /><Say>That was all.</Say></WhenPrompt>
 `

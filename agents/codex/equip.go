@@ -55,6 +55,9 @@ func (c *conn) Equip(e runtime.Equipment) error {
 	return nil
 }
 
+// doorTimeout is how long a call of the door's may take when no tool of it has a limit. Without one Codex has a limit of its own.
+const doorTimeout = 24 * time.Hour
+
 // serverOf writes a server as Codex's configuration has it. The door's tools are allowed by xmd itself, whatever the approval policy: with
 // "never" Codex would refuse them unasked.
 func serverOf(s runtime.MCPServer) mcpServer {
@@ -64,10 +67,11 @@ func serverOf(s runtime.MCPServer) mcpServer {
 	} else {
 		out.Env = pairs(s.Env)
 	}
+	limit := s.Timeout
 	if s.Own {
-		out.Approval = "approve"
+		out.Approval, limit = "approve", cmp.Or(limit, doorTimeout)
 	}
-	out.Timeout = int64((s.Timeout + time.Second - 1) / time.Second)
+	out.Timeout = int64((limit + time.Second - 1) / time.Second)
 	return out
 }
 
