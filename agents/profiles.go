@@ -115,7 +115,6 @@ var profiles = []Profile{
 		},
 		Driver: acp.Profile{
 			Mode:       "ask",
-			DoorCall:   acp.DoorCall{Member: []string{"_meta", "sim", "server"}, Form: "{server}", Tool: []string{"_meta", "sim", "tool"}},
 			StartLimit: 30 * time.Second,
 			Asserts:    true,
 			Fence:      "available_commands_update",
