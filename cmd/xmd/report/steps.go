@@ -77,10 +77,6 @@ type usage struct {
 	Unit   string   `json:"currency"`
 }
 
-func (u usage) known() bool {
-	return u.Input != nil || u.Output != nil || u.Total != nil || u.Cost != nil
-}
-
 // inner are the kinds of decisions, which are no work of their own.
 var inner = map[string]bool{"if": true, "loop": true, "try": true, "agent": true, "tempdir": true}
 
