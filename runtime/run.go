@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -16,6 +17,7 @@ import (
 type Runner struct {
 	o        Options
 	runLock  *store.Lock
+	entry    string // what identities begin with in the entry of a REPL that the next document is; \"\": nothing
 	names    *scope // of the documents themselves: what one binds, the next sees
 	log      *failureLog
 	spending spending     // of the run's budget
@@ -62,7 +64,7 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
 	r.value = nil
 	r.Offer(p)
 	line := &strand{}
-	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r, strand: line, offers: &offers{}}
+	at := place{doc: p, vars: r.names, log: r.log, id: identity{here: r.entry}, session: sessionPin{scope: runScope}, aside: r, strand: line, offers: &offers{}}
 	if err := r.fix(ctx, line); err != nil {
 		return err
 	}
@@ -92,6 +94,18 @@ func (r *Runner) ExecuteApart(ctx context.Context, p *plan.Plan, props, env map[
 	defer func() { r.names, r.o.Props, r.o.Env, r.o.Meta = names, o.Props, o.Env, o.Meta }()
 	r.names = newScope(nil, map[string]any{})
 	r.o.Props, r.o.Env, r.o.Meta = props, env, p.Inputs.Meta
+	return r.Execute(ctx, p)
+}
+
+// Enter makes the next documents entry n of a REPL: the identities of their steps begin with it. Between documents only.
+func (r *Runner) Enter(n int) { r.entry = fmt.Sprintf("entry%d/", n) }
+
+// Recall is Execute for an entry that has ended: what it bound is bound again, and nothing is run. What it wrote is told again. Between
+// documents only.
+func (r *Runner) Recall(ctx context.Context, p *plan.Plan) error {
+	offline := r.o.Offline
+	defer func() { r.o.Offline = offline }()
+	r.o.Offline = true
 	return r.Execute(ctx, p)
 }
 

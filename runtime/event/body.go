@@ -34,6 +34,15 @@ type Step struct {
 	Error    *Error `json:"error,omitempty"`
 }
 
+// Entry is one entry of a REPL. All but the number belong to its start.
+type Entry struct {
+	Number int    `json:"number"`
+	Name   string `json:"name,omitempty"`  // as positions name it
+	Text   string `json:"text,omitempty"`  // as it was given
+	Apart  bool   `json:"apart,omitempty"` // a document of its own, whose names end with it
+	Agent  string `json:"agent,omitempty"` // of prompts that name none
+}
+
 // Discarded says that the end of a step (step.discarded) or one turn of a prompt (prompt.discarded) does not count any more: it is made
 // again.
 type Discarded struct {

@@ -47,6 +47,8 @@ const (
 	Question        Type = "question"
 	Answer          Type = "answer"
 	StepEnded       Type = "step.ended"
+	EntryStarted    Type = "entry.started"
+	EntryEnded      Type = "entry.ended"
 	StepDiscarded   Type = "step.discarded"
 	PromptDiscarded Type = "prompt.discarded"
 	BehaviourUsed   Type = "behaviour"

@@ -13,5 +13,5 @@ var bodies = map[Type]any{
 	Warning: Warn{}, PromptSent: Sent{}, PromptAccepted: Accepted{}, Message: Delta{}, Thought: Delta{}, Notice: Delta{},
 	ToolStarted: Tool{}, ToolEnded: Tool{}, Permission: Asked{}, UsageReported: Used{}, Todo: Todos{}, Compaction: nil, Handoff: HandedOver{},
 	PromptEnded: Ended{}, ExecOutput: Delta{}, Question: Questioned{}, Answer: Answered{}, StepEnded: Step{}, RunEnded: End{},
-	StepDiscarded: Discarded{}, PromptDiscarded: Discarded{}, BehaviourUsed: Behaviour{}, Launched: Launch{},
+	EntryStarted: Entry{}, EntryEnded: Entry{}, StepDiscarded: Discarded{}, PromptDiscarded: Discarded{}, BehaviourUsed: Behaviour{}, Launched: Launch{},
 }
