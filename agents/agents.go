@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -35,7 +36,28 @@ type Custom struct {
 	Transport  string            // one of Transports; "": ACP where Command is set, else the agent's first
 	Executable string            // the CLI that changes: for codex and claude the program the adapter is pointed at
 	Version    []string          // argv that prints the CLI's version
+
+	Home         string          // where it keeps its conversations: a path; ~/ begins with the person's home
+	Model        string          // of prompts that choose none
+	Effort       string          // likewise
+	Mode         string          // of an agent that is not built in the mode in which it asks; of others that of prompts that choose none
+	Instructions runtime.Channel // where it takes the workflow's instructions, where InstructionsGiven
+	// InstructionsGiven says that Instructions is meant, the empty ChannelLead too.
+	InstructionsGiven bool
+	Confirm           string   // what confirms identity: ConfirmList or ConfirmHistory; "": either
+	Reject            string   // a refused permission: RejectEnds or RejectContinues the turn; "": what is known of the agent
+	Fence             string   // the kind of the update behind a replay, or FenceAnswer; "": what is known of the agent
+	Noise             []string // messages that begin so are the agent's word, not the model's
 }
+
+// Words of a Custom.
+const (
+	ConfirmList     = "list"
+	ConfirmHistory  = "history"
+	RejectEnds      = "ends"
+	RejectContinues = "continues"
+	FenceAnswer     = "answer" // the answer of a load is behind its whole replay
+)
 
 // Registry is the runtime.Agents of this machine. Immutable, and safe for concurrent use.
 type Registry struct {
@@ -81,7 +103,29 @@ func (r *Registry) Lookup(name string) (runtime.Agent, error) {
 	if p.Native.Open == nil {
 		return a, nil
 	}
-	return native.New(a, native.Config{Interface: p.Native, Program: w.typed(r.o.Self), Env: w.own, Home: a.Info().Home}), nil
+	c := native.Config{Interface: p.Native, Program: w.typed(r.o.Self), Env: w.own, Home: a.Info().Home}
+	if p.Native.Made {
+		c.Maker = r.maker(p, a)
+	}
+	return native.New(a, c), nil
+}
+
+// maker is the agent over the transport by which conversations for its own interface are made, whatever it is reached over itself; nil: it
+// has none, or cannot be started over it.
+func (r *Registry) maker(p Profile, a runtime.Agent) runtime.Agent {
+	if p.Transport == transportServer {
+		return a
+	}
+	c := r.o.Config[p.Name]
+	c = Custom{Env: c.Env, Executable: c.Executable, Version: c.Version, Home: c.Home} // the rest is of the other transport
+	for _, row := range profiles {
+		if row.Name == p.Name && row.Transport == transportServer {
+			if w, err := r.findAs(row, c); err == nil {
+				return w.agent(r.o.Version)
+			}
+		}
+	}
+	return nil
 }
 
 // typed is what a person types: the CLI behind the adapter, or what is started itself.
@@ -135,7 +179,7 @@ func (w way) info() runtime.AgentInfo {
 	p := w.profile
 	return runtime.AgentInfo{
 		Name: p.Name, Shown: p.Shown, Transport: p.Transport,
-		Home:        p.home(w.lookupEnv),
+		Home:        w.home(),
 		Command:     w.argv,
 		VersionArgv: w.version,
 		Executable:  w.executable,
@@ -143,5 +187,20 @@ func (w way) info() runtime.AgentInfo {
 		RejectEnds:  p.Driver.RejectEnds,
 		ConfirmList: p.Confirm,
 		ConfirmLoad: p.ConfirmLoad,
+		ListOnly:    p.ListOnly,
+		Channel:     p.Channel,
+		Defaults:    p.Defaults,
 	}
+}
+
+// home is where the agent keeps its conversations: what the configuration says, else what its profile knows.
+func (w way) home() string {
+	dir := w.profile.Home
+	if rest, ok := strings.CutPrefix(dir, "~/"); ok {
+		return filepath.Join(envValue(w.lookupEnv, "HOME"), rest)
+	}
+	if dir != "" {
+		return dir
+	}
+	return w.profile.home(w.lookupEnv)
 }

@@ -59,10 +59,11 @@ var codexACP = Profile{
 	},
 }
 
-// codexNative is Codex's own interface. A daemon that it began would keep the conversation locked for a minute after it was left. 0.153.2
+// codexNative is Codex's own interface. It takes neither an id nor instructions for a new conversation; app-server does. A daemon that it began would keep the conversation locked for a minute after it was left. 0.153.2
 // asks whether to trust the folder.
 var codexNative = native.Interface{
 	Open:       []string{"resume", "-c", "features.daemon_auto_start=false", "{id}"},
+	Made:       true,
 	Version:    []string{"--version"},
 	WriterLock: "thread-writer-locks/{id}.lock",
 	FreeWait:   90 * time.Second,

@@ -54,7 +54,7 @@ func (r *Registry) listing(p Profile) Listing {
 	l := Listing{
 		Name: p.Name, Shown: p.Shown, Transport: p.Transport, Unasked: p.Unasked,
 		CLI: w.cli, TestedVersion: p.Adapter.Tested, Install: w.install,
-		Home: p.home(append(append([]string(nil), r.o.Env...), w.env...)),
+		Home: w.home(),
 	}
 	if err != nil {
 		l.Problem = message(err)

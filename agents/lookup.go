@@ -30,16 +30,28 @@ type way struct {
 }
 
 // find looks for everything an agent needs.
-func (r *Registry) find(p Profile) (way, error) {
-	c := r.o.Config[p.Name]
+func (r *Registry) find(p Profile) (way, error) { return r.findAs(p, r.o.Config[p.Name]) }
+
+// findAs is find with this configuration of the agent.
+func (r *Registry) findAs(p Profile, c Custom) (way, error) {
 	_, known := builtIn(p.Name)
-	w := way{profile: p, custom: !known}
+	w := way{profile: p.with(c, known), custom: !known, lookupEnv: r.o.Env}
 	if c.Transport != "" && c.Transport != p.Transport {
 		return w, r.fail(p, runtime.KindInvalid, "the transport %q of [agents.%s] is not one this build has for %s: write %s", c.Transport, p.Name, p.Shown, oneOf(Transports(p.Name)))
 	}
 	w.env = append(w.env, p.Env...)
+	if p.Transport == transportServer && (c.Fence != "" || c.Noise != nil || c.Reject != "" || c.Confirm != "") {
+		return w, r.fail(p, runtime.KindInvalid, "confirm, reject, fence and noise of [agents.%s] are for agents over acp; %s is reached over %s, which needs none of them", p.Name, p.Shown, p.Transport)
+	}
 	if err := r.findCLI(&w, c); err != nil {
 		return w, err
+	}
+	if known && c.Home != "" { // what it is told is where the evidence is read
+		v := p.homeVar()
+		if v == "" {
+			return w, r.fail(p, runtime.KindInvalid, "home of [agents.%s] says where an agent that is not built in keeps its conversations; %s decides that itself", p.Name, p.Shown)
+		}
+		w.own = append(w.own, v+"="+w.home())
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.Env)) {
 		w.own = append(w.own, k+"="+c.Env[k])
@@ -57,6 +69,32 @@ func (r *Registry) find(p Profile) (way, error) {
 		w.version = c.Version
 	}
 	return w, nil
+}
+
+// with is the row as a configuration wants it.
+func (p Profile) with(c Custom, known bool) Profile {
+	p.Home = c.Home
+	p.Defaults = runtime.Settings{Model: c.Model, Effort: c.Effort, Mode: c.Mode}
+	if !known { // nobody knows better in which mode it asks
+		p.Driver.Mode, p.Defaults.Mode = c.Mode, ""
+	}
+	if c.InstructionsGiven {
+		p.Channel = c.Instructions
+	}
+	switch c.Confirm {
+	case ConfirmList:
+		p.Confirm, p.ConfirmLoad, p.ListOnly = true, false, true
+	case ConfirmHistory:
+		p.Confirm, p.ConfirmLoad = false, false
+	}
+	if c.Reject != "" {
+		p.Driver.RejectEnds = c.Reject == RejectEnds
+	}
+	if c.Fence != "" {
+		p.Driver.NoFence, p.Driver.Fence = c.Fence == FenceAnswer, c.Fence
+	}
+	p.Driver.Noise = slices.Concat(p.Driver.Noise, c.Noise)
+	return p
 }
 
 // Transports are those over which an agent can be reached, the first is what it is reached over when nothing else is said. An agent that

@@ -8,6 +8,7 @@ import (
 	"xmd/agents/codex"
 	"xmd/agents/native"
 	"xmd/agents/past"
+	"xmd/runtime"
 )
 
 // Profile is what is known of one agent: a row of the table below. Read-only.
@@ -26,7 +27,11 @@ type Profile struct {
 	Confirm   bool     // its own session list may confirm identity
 	// ConfirmLoad says that a load that succeeded confirms identity too: the agent compares the id with the one it kept.
 	ConfirmLoad bool
-	Own         bool // xmd itself: found without looking, and given XMD_SIM_* of the environment
+	ListOnly    bool             // nothing but the list confirms identity, not a history that matches
+	Channel     runtime.Channel  // where it takes the workflow's instructions
+	Defaults    runtime.Settings // of prompts that choose none
+	Home        string           // as the configuration says; "": as Driver finds it
+	Own         bool             // xmd itself: found without looking, and given XMD_SIM_* of the environment
 	Driver      acp.Profile
 	Native      native.Interface // of its own, for people; zero: xmd does not open it
 	// Settings looks at what of the person's own settings endangers conversations; nil: nothing of the kind is known.
@@ -124,6 +129,14 @@ func (p Profile) home(env []string) string {
 		return codex.Home(env)
 	}
 	return p.Driver.Home(env)
+}
+
+// homeVar names that folder in the agent's environment; "": nothing does.
+func (p Profile) homeVar() string {
+	if p.Transport == transportServer {
+		return "CODEX_HOME"
+	}
+	return p.Driver.HomeVar
 }
 
 // askMode is the mode in which the agent asks before it acts; "" when no name is known for it.

@@ -38,6 +38,8 @@ type AgentInfo struct {
 	AskMode     string   // the mode in which the agent asks for permissions; "": it has no modes
 	ConfirmList bool     // the provider's own session list may confirm identity
 	ConfirmLoad bool     // a load that succeeded confirms identity (Gemini)
+	ListOnly    bool     // nothing but that list, or an id that is stated, confirms identity
+	Defaults    Settings // what prompts get that choose nothing
 	Channel     Channel  // where it takes the workflow's instructions
 	OwnTools    bool     // it can be told the workflow's tools directly, fixed when the conversation is made
 }

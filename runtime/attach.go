@@ -187,7 +187,12 @@ func (r *Runner) takeLock(ctx context.Context, kind store.LockKind, name string)
 }
 
 func (r *Runner) start(ctx context.Context, s *session, at event.At) error {
-	conn, err := s.agent.Start(ctx, StartOptions{
+	return r.startAs(ctx, s, s.agent, at)
+}
+
+// startAs starts the session's agent as it is reached in this way.
+func (r *Runner) startAs(ctx context.Context, s *session, agent Agent, at event.At) error {
+	conn, err := agent.Start(ctx, StartOptions{
 		Root: s.key.Root, Locks: s.locks(r.runLock), Env: r.o.Children,
 		Notice: r.notice, Trace: r.o.TraceFrames, Stderr: r.o.AgentStderr,
 	})
@@ -195,7 +200,7 @@ func (r *Runner) start(ctx context.Context, s *session, at event.At) error {
 		return err
 	}
 	s.conn, s.applied, s.unsettled = conn, Settings{}, false
-	r.o.Stream.Emit(event.AgentStarted, at, &event.Agent{Shown: s.info.Shown, Transport: s.info.Transport})
+	r.o.Stream.Emit(event.AgentStarted, at, &event.Agent{Shown: s.info.Shown, Transport: agent.Info().Transport})
 	return nil
 }
 
@@ -218,15 +223,16 @@ func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (
 		s.nativeID = id
 		return opened, nil
 	}
-	return opened, r.recordOpened(ctx, s, opened, at)
-}
-
-func (r *Runner) recordOpened(ctx context.Context, s *session, opened Opened, at event.At) error {
-	s.nativeID = opened.ID
 	if l, ok := s.conn.(Loader); ok && s.key.Named() && !l.CanLoad() {
 		r.warn("session", fmt.Sprintf("%s cannot load conversations: later runs cannot continue session %q.", s.info.Shown, s.name), at)
 	}
-	if err := r.lockNative(ctx, s, opened.ID); err != nil {
+	return opened, r.recordOpened(ctx, s, opened.ID, s.info.Transport, at)
+}
+
+// recordOpened locks a conversation that was made over transport, and puts it on record.
+func (r *Runner) recordOpened(ctx context.Context, s *session, id, transport string, at event.At) error {
+	s.nativeID = id
+	if err := r.lockNative(ctx, s, id); err != nil {
 		return err
 	}
 	if h, ok := s.conn.(Holder); ok {
@@ -234,9 +240,17 @@ func (r *Runner) recordOpened(ctx context.Context, s *session, opened Opened, at
 			return Errorf(KindUnavailable, "the guardian of %s did not take the lock of its conversation: %w", s.info.Shown, err)
 		}
 	}
-	body := &event.Session{NativeID: opened.ID, Root: s.key.Root, Transport: s.info.Transport, Generation: s.generation}
+	return r.commitOpened(ctx, s, transport, at)
+}
+
+// commitOpened puts the session's conversation on record as one that is known, with how it was begun.
+func (r *Runner) commitOpened(ctx context.Context, s *session, transport string, at event.At) error {
+	body := &event.Session{NativeID: s.nativeID, Root: s.key.Root, Transport: transport, Generation: s.generation}
+	if s.begun != nil {
+		body.Instructions = s.begun.layer
+	}
 	return r.o.Stream.Commit(ctx, event.SessionOpened, at, body, func(tx *store.Tx) error {
-		return tx.PutOpened(store.Opened{Key: s.key1(), NativeID: opened.ID, Transport: s.info.Transport, Run: r.o.RunID})
+		return tx.PutOpened(store.Opened{Key: s.key1(), NativeID: s.nativeID, Transport: transport, Run: r.o.RunID})
 	})
 }
 

@@ -54,7 +54,8 @@ func identityOf(info AgentInfo, id string, got Opened, state HistoryState) Ident
 		return IdentityListed
 	case info.ConfirmLoad:
 		return IdentityLoaded
-	case state == HistoryConfirmed:
+	case state == HistoryConfirmed && !info.ListOnly:
+		// Also where the list omits the id: what it leaves out (another folder, an older one) proves nothing, and our newest turn is there.
 		return IdentityHistory
 	}
 	return ""

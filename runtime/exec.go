@@ -37,9 +37,6 @@ var inherited = map[string]bool{"PATH": true, "HOME": true, "USER": true, "LANG"
 // maxVariable is what one environment variable may hold; the kernel refuses more.
 const maxVariable = 100 << 10
 
-// errTimeout is the cause of a block's context when its own timeout ended it.
-var errTimeout = errors.New("timeout")
-
 // exec runs one exec block, or tells again what it did.
 func (r *Runner) exec(ctx context.Context, n *plan.Exec, at place, out layout.Sink) error {
 	where := at.where(n.Step)
@@ -281,11 +278,20 @@ type execRun struct {
 	broken error
 }
 
-// child runs the program, under the block's own timeout.
+// limits is how long the block may take, and why it ends then: its own timeout, or the limit of the run's blocks. 0: for ever.
+func (x *execRun) limits() (time.Duration, *Error) {
+	own, most := time.Duration(x.n.TimeoutMS)*time.Millisecond, x.r.o.ExecLimit
+	if most > 0 && (own == 0 || most < own) {
+		return most, Errorf(KindLimit, "the %s block `%s` was ended: it was not done within %s; --timeout-exec changes the limit", x.n.Lang, x.n.FirstLine, most)
+	}
+	return own, Errorf(KindTimeout, "the %s block `%s` was ended after its timeout of %s", x.n.Lang, x.n.FirstLine, own)
+}
+
+// child runs the program, under the time that it may take.
 func (x *execRun) child(ctx context.Context, p Program) (ProgramExit, error) {
-	if x.n.TimeoutMS > 0 {
+	if limit, why := x.limits(); limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, time.Duration(x.n.TimeoutMS)*time.Millisecond, errTimeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, why)
 		defer cancel()
 	}
 	p.Stdout = x.takeStdout
@@ -346,11 +352,12 @@ func (x *execRun) sayLoss() {
 // judge says whether the block failed, and what it binds.
 func (x *execRun) judge(ctx context.Context, exit ProgramExit, err error) (*Error, any) {
 	first := x.n.FirstLine
+	var late *Error // the time is over
 	switch {
 	case ctx.Err() != nil:
 		return stopped(ctx), nil
-	case errors.Is(err, errTimeout):
-		return Errorf(KindTimeout, "the %s block `%s` was ended after its timeout of %s", x.n.Lang, first, time.Duration(x.n.TimeoutMS)*time.Millisecond), nil
+	case errors.As(err, &late):
+		return late, nil
 	case err != nil:
 		return Errorf(KindFailed, "the %s block `%s` could not be run: %w", x.n.Lang, first, err), nil
 	case x.broken != nil:

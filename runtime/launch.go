@@ -87,6 +87,7 @@ type window struct {
 	native   NativeInfo
 	was      event.Launch // the last phase on record of this step; zero: none
 	fresh    bool         // the conversation is begun in the window
+	made     bool         // the conversation was chosen or made here
 }
 
 // open opens the window and returns how it ended; nil: it did not, or an error came before it.
@@ -114,7 +115,7 @@ func (w *window) open(ctx context.Context) (*int, error) {
 		if rerr := w.s.release(context.WithoutCancel(ctx)); rerr != nil {
 			w.r.notice(fmt.Sprintf("closing %s: %v", w.s.info.Shown, rerr))
 		}
-		if w.fresh { // what is on record of it is found there
+		if w.made { // what is on record of it is found there
 			w.s.nativeID, w.s.begun = "", nil
 		}
 		return nil, w.s.fail(err)
@@ -189,11 +190,7 @@ func (w *window) observe(ctx context.Context) {
 func (w *window) record(ctx context.Context) error {
 	r, s := w.r, w.s
 	if w.fresh && w.was.NativeID != s.nativeID {
-		body := &event.Session{NativeID: s.nativeID, Root: s.key.Root, Transport: store.TransportNative, Generation: s.generation}
-		err := r.o.Stream.Commit(ctx, event.SessionOpened, w.at, body, func(tx *store.Tx) error {
-			return tx.PutOpened(store.Opened{Key: s.key1(), NativeID: s.nativeID, Transport: store.TransportNative, Run: r.o.RunID})
-		})
-		if err != nil {
+		if err := r.commitOpened(ctx, s, store.TransportNative, w.at); err != nil {
 			return err
 		}
 	}

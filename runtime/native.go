@@ -14,10 +14,13 @@ type Launcher interface {
 	Released(ctx context.Context, id string, notice func(string)) error
 }
 
-// NativeInfo is what an agent's own interface can do; plain data.
+// NativeInfo is what an agent's own interface can do; plain data, but for Begins.
 type NativeInfo struct {
 	// NewID chooses the id of a conversation that is begun in the interface; nil: the provider chooses ids, and none can be begun there.
-	NewID       func() string
+	NewID func() string
+	// Begins is the same agent as it is reached where NewID is nil and conversations for the interface are made beforehand: its connections
+	// are Beginners. nil: none can be made.
+	Begins      Agent
 	Instructs   bool     // a conversation can be begun with an instruction layer
 	VersionArgv []string // prints the version of an agent whose handshake tells it otherwise; nil: AgentInfo.VersionArgv does
 	Env         []string // what the interface, and VersionArgv, get beside the person's environment

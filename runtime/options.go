@@ -46,6 +46,8 @@ type Options struct {
 	LookupEnv    func(name string) (string, bool) // for the env: of component files; nil: Children are searched
 
 	Idle             time.Duration // how long an agent may show nothing in a turn; 0: for ever
+	PromptLimit      time.Duration // how long a prompt may take, all its turns together; 0: for ever
+	ExecLimit        time.Duration // how long an exec block may take; 0: for ever
 	Wait             time.Duration // for a busy session; 0: refuse at once
 	RequireConfirmed bool
 	WholeReplies     bool // prompt.ended must carry the whole reply, whatever its size

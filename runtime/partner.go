@@ -42,16 +42,25 @@ func (p *partner) ready(ctx context.Context, where event.At) (*session, context.
 	if err := p.r.attach(ctx, p.s, where); err != nil {
 		return nil, nil, err
 	}
-	if err := p.r.configure(ctx, p.s, p.at.settings(p.s.info.Name), where); err != nil {
+	if err := p.r.configure(ctx, p.s, p.at.settings(p.s.info), where); err != nil {
 		return nil, nil, err
 	}
 	if p.live == nil {
 		p.live, p.stop = ctx, func() {}
-		if p.limit > 0 {
-			p.live, p.stop = context.WithTimeoutCause(ctx, p.limit, Errorf(KindTimeout, "the prompt was cancelled: %s was not done within its timeout of %s", p.s.info.Shown, p.limit))
+		if limit, why := p.limits(); limit > 0 {
+			p.live, p.stop = context.WithTimeoutCause(ctx, limit, why)
 		}
 	}
 	return p.s, p.live, nil
+}
+
+// limits is how long the prompt may take, and why it ends then: its author's timeout, or the limit of the run's prompts. 0: for ever.
+func (p *partner) limits() (time.Duration, *Error) {
+	shown, most := p.s.info.Shown, p.r.o.PromptLimit
+	if most > 0 && (p.limit == 0 || most < p.limit) {
+		return most, Errorf(KindLimit, "the prompt was cancelled: %s was not done within %s; --timeout-prompt changes the limit", shown, most)
+	}
+	return p.limit, Errorf(KindTimeout, "the prompt was cancelled: %s was not done within its timeout of %s", shown, p.limit)
 }
 
 // take waits for the session's turn token.

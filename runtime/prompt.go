@@ -189,14 +189,16 @@ type turn struct {
 	words    Fingerprint
 	text     replyText
 	reply    *layout.Reply
-	tools    map[string]*ToolCall
+	calls    map[string]*action
+	order    []*action // the same, as they began
 	accepted bool
 	well     bool  // it came to a normal end, whatever its reply is worth
 	broken   error // the store or the output failed in the middle of the turn
 
 	mu      sync.Mutex
-	reason  string // why the policy refused last
-	refused string // the first permission that was refused
+	reason  string          // why the policy refused last
+	refused string          // the first permission that was refused
+	denied  map[string]bool // the calls to which a refusal belongs
 }
 
 // sent makes the prompt durable before its first byte leaves, with the owner record that says a turn is in flight.
@@ -243,7 +245,10 @@ func (r *Runner) createRoute(tx *store.Tx, s *session) error {
 		Key: s.key1(), Transport: s.info.Transport, NativeSessionID: s.nativeID, Provenance: store.ProviderAsserted,
 	}
 	if s.begun != nil {
-		route.Transport, route.Provenance, route.InstructionDigest = store.TransportNative, store.ClientAllocated, s.begun.layer
+		route.Transport, route.InstructionDigest = s.begun.transport, s.begun.layer
+		if s.begun.native() {
+			route.Provenance = store.ClientAllocated
+		}
 	}
 	if s.build != (Build{}) {
 		route.Established = &store.Established{Version: s.build.Version, Digest: s.build.Digest}
@@ -292,6 +297,7 @@ func (t *turn) failure(e *Error) *Error {
 // next attach.
 func (t *turn) ended(ctx context.Context, result TurnResult, failure *Error, value any) error {
 	ctx = context.WithoutCancel(ctx)
+	t.endActions()
 	normal := failure == nil || result.Stop == "end_turn"
 	if !t.accepted && normal && t.broken == nil {
 		t.accept()

@@ -28,7 +28,7 @@ type session struct {
 	generation int
 	nativeID   string
 	route      *store.Route // nil until the first accepted turn
-	begun      *beginning   // its conversation was begun in the agent's own interface; nil: over the transport
+	begun      *beginning   // its conversation was begun in, or for, the agent's own interface; nil: by a prompt
 	loaded     bool
 	identity   Identity
 	history    HistoryState

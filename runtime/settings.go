@@ -59,12 +59,18 @@ func (at place) pin(n *plan.Agent) (agentPin, error) {
 	return pin, nil
 }
 
-// settings are what the Agents around a prompt chose for that agent.
-func (at place) settings(agent string) Settings {
-	if at.agent.name != agent {
-		return Settings{}
+// settings are what the Agents around a prompt chose for that agent, and what it is configured with where they chose nothing.
+func (at place) settings(agent AgentInfo) Settings {
+	want := agent.Defaults
+	if at.agent.name != agent.Name {
+		return want
 	}
-	return Settings{Model: at.agent.model, Effort: at.agent.effort, Mode: at.agent.mode}
+	for _, one := range []struct{ to, from *string }{{&want.Model, &at.agent.model}, {&want.Effort, &at.agent.effort}, {&want.Mode, &at.agent.mode}} {
+		if *one.from != "" {
+			*one.to = *one.from
+		}
+	}
+	return want
 }
 
 // configure makes an attached session work as its next prompt wants it. What the one before wanted and this one does not is taken back.
@@ -77,7 +83,11 @@ func (r *Runner) configure(ctx context.Context, s *session, want Settings, at ev
 		return s.fail(Errorf(KindUnsupported, "%s lets nobody choose its model, effort or mode; leave them out of <Agent>", s.info.Shown))
 	}
 	if want.Mode != "" && want.Mode != s.info.AskMode && r.once("mode/"+s.info.Name+"/"+want.Mode) {
-		r.warn("mode", fmt.Sprintf("%s works in its mode %q, as <Agent mode> says: the permission policy cannot see what it does unasked in it.", s.info.Shown, want.Mode), s.at(at))
+		who := "<Agent mode>"
+		if want.Mode == s.info.Defaults.Mode {
+			who = "the configuration"
+		}
+		r.warn("mode", fmt.Sprintf("%s works in its mode %q, as %s says: the permission policy cannot see what it does unasked in it.", s.info.Shown, want.Mode, who), s.at(at))
 	}
 	s.unsettled = true // until all of it is taken: a part may have been
 	if err := c.Configure(ctx, want); err != nil {

@@ -61,50 +61,6 @@ func (t *turn) update(u Update) {
 	}
 }
 
-// tool joins the updates of one call and tells its start and its end, once each.
-func (t *turn) tool(u *ToolCall) {
-	if t.tools == nil {
-		t.tools = map[string]*ToolCall{}
-	}
-	call, known := t.tools[u.ID]
-	if !known {
-		call = &ToolCall{ID: u.ID}
-		t.tools[u.ID] = call
-	}
-	before := call.Status
-	call.merge(u)
-	done := map[string]string{"completed": "done", "failed": "failed", "declined": "not run"}
-	body := &event.Tool{ID: call.ID, Name: call.Name, Kind: call.Kind, Subject: call.Subject, Input: call.Input, Output: call.Output}
-	if len(call.Diffs) > 0 {
-		body.Diffs = call.Diffs
-	}
-	if !known {
-		t.r.o.Stream.Emit(event.ToolStarted, t.at, body)
-	}
-	if outcome := done[call.Status]; outcome != "" && done[before] == "" {
-		ended := *body
-		ended.Outcome = outcome
-		t.r.o.Stream.Emit(event.ToolEnded, t.at, &ended)
-	}
-}
-
-// merge takes over what an update changed.
-func (c *ToolCall) merge(u *ToolCall) {
-	for _, m := range []struct{ to, from *string }{
-		{&c.Name, &u.Name}, {&c.Kind, &u.Kind}, {&c.Subject, &u.Subject}, {&c.Status, &u.Status}, {&c.Output, &u.Output},
-	} {
-		if *m.from != "" {
-			*m.to = *m.from
-		}
-	}
-	if len(u.Input) > 0 {
-		c.Input = u.Input
-	}
-	if len(u.Diffs) > 0 {
-		c.Diffs = u.Diffs
-	}
-}
-
 // ask answers one permission request by the policies around the prompt and the run's own. It runs on a goroutine of the driver, one request at a time; the driver
 // tells what came of it as an update.
 func (t *turn) ask(ctx context.Context, req PermissionRequest) bool {
@@ -122,6 +78,12 @@ func (t *turn) permission(o *PermissionOutcome) {
 	reason := o.Reason
 	if reason == "" {
 		reason = t.reason
+	}
+	if !o.Allowed && o.Request.CallID != "" {
+		if t.denied == nil {
+			t.denied = map[string]bool{}
+		}
+		t.denied[o.Request.CallID] = true
 	}
 	if !o.Allowed && t.refused == "" {
 		what := o.Request.Subject

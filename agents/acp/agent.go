@@ -17,8 +17,8 @@ type Config struct {
 	Env []string
 	// Version is xmd's own, as it introduces itself; "" is "dev".
 	Version string
-	// Fetches is a package that npx has to download before the agent starts; then it is said, and only the caller's
-	// context bounds the start. "" is none.
+	// Fetches is a package that npx has to download before the agent starts; then it is said, and the start may
+	// take longer. "" is none.
 	Fetches string
 }
 
@@ -68,9 +68,13 @@ type initializeParams struct {
 
 // initialize shakes hands, or says that the command is no ACP agent.
 func (c *conn) initialize(ctx context.Context, version string, limited bool) error {
+	limit := c.p.StartLimit
+	if !limited {
+		limit = fetchLimit
+	}
 	shake, stop := ctx, context.CancelFunc(func() {})
-	if limited && c.p.StartLimit > 0 {
-		shake, stop = context.WithTimeout(ctx, c.p.StartLimit)
+	if limit > 0 {
+		shake, stop = context.WithTimeout(ctx, limit)
 	}
 	defer stop()
 	if version == "" {
@@ -85,7 +89,7 @@ func (c *conn) initialize(ctx context.Context, version string, limited bool) err
 	case ctx.Err() != nil:
 		return c.Cancelled(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		return c.noAgent("it did not answer within "+c.p.StartLimit.String(), nil)
+		return c.noAgent("it did not answer initialize within "+limit.String(), nil)
 	default:
 		return c.shakeError(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"xmd/agents/link"
 	"xmd/agents/wire"
 	"xmd/runtime"
 )
@@ -29,12 +30,22 @@ func (c *conn) signIn(err error) *runtime.Error {
 	return c.Fail(runtime.KindNotSignedIn, "%s is not signed in: %s", c.Info.Shown, how)
 }
 
+// settled is the error of a call about which nothing is left to say but that it was not answered, or that nobody is signed in; nil for any
+// other. No prompt has been sent by then, so trying again is safe.
+func (c *conn) settled(err error) *runtime.Error {
+	var late *link.Unanswered
+	if errors.As(err, &late) {
+		return c.FailRetryable(runtime.KindUnavailable, "%s %w", c.Info.Shown, late)
+	}
+	return c.signIn(err)
+}
+
 // newError classifies why no conversation could be made.
 func (c *conn) newError(ctx context.Context, err error) *runtime.Error {
 	if ctx.Err() != nil {
 		return c.Cancelled(ctx)
 	}
-	if e := c.signIn(err); e != nil {
+	if e := c.settled(err); e != nil {
 		return e
 	}
 	return c.Fail(runtime.KindUnavailable, "%s could not open a conversation: %w", c.Info.Shown, c.Reason(err))

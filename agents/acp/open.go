@@ -59,16 +59,8 @@ func (c *conn) Open(ctx context.Context, id string) (runtime.Opened, error) {
 	return opened, nil
 }
 
-// newLimit is how long an agent may take to make a conversation.
-const newLimit = 60 * time.Second
-
 func (c *conn) create(ctx context.Context) (runtime.Opened, error) {
-	limited, stop := context.WithTimeout(ctx, newLimit)
-	defer stop()
-	result, err := c.Wire.Call(limited, "session/new", c.sessionParams(""))
-	if err != nil && limited.Err() != nil && ctx.Err() == nil {
-		return runtime.Opened{}, c.Fail(runtime.KindUnavailable, "%s did not answer session/new within %s", c.Info.Shown, newLimit)
-	}
+	result, err := c.Within(ctx, c.p.newLimit(), "session/new", c.sessionParams(""))
 	if err != nil {
 		return runtime.Opened{}, c.newError(ctx, err)
 	}
@@ -80,10 +72,7 @@ func (c *conn) create(ctx context.Context) (runtime.Opened, error) {
 	c.id = id
 	c.mu.Unlock()
 	c.settings = parseSettings(result)
-	if err := c.setMode(ctx, id); err != nil {
-		return runtime.Opened{}, err
-	}
-	if err := c.setOptions(ctx, id, result); err != nil {
+	if err := c.setAsking(ctx, id, result); err != nil {
 		return runtime.Opened{}, err
 	}
 	c.warnRetention()
@@ -107,10 +96,10 @@ func (c *conn) load(ctx context.Context, id string) (runtime.Opened, error) {
 	c.dropTwins(id)
 	opened := runtime.Opened{ID: id, Asserted: c.asserted(result, id), History: c.replayedHistory(l)}
 	c.settings = parseSettings(result)
-	if err := c.setMode(ctx, id); err != nil {
-		return runtime.Opened{}, err
-	}
-	if err := c.setOptions(ctx, id, result); err != nil {
+	if err := c.setAsking(ctx, id, result); err != nil {
+		if err.Retryable && err.Kind == runtime.KindUnavailable { // the conversation is there; only this attach came to nothing
+			err.Kind = runtime.KindCouldNot
+		}
 		return runtime.Opened{}, err
 	}
 	if err := c.evidence(ctx, &opened); err != nil {
@@ -304,13 +293,21 @@ func sameDir(a, b string) bool {
 	return err == nil && real == filepath.Clean(b)
 }
 
+// setAsking sees to it that the agent asks before it acts.
+func (c *conn) setAsking(ctx context.Context, id string, result json.RawMessage) *runtime.Error {
+	if err := c.setMode(ctx, id); err != nil {
+		return err
+	}
+	return c.setOptions(ctx, id, result)
+}
+
 // setMode puts the conversation into the mode in which the agent asks. An agent that refuses is not used: it would act
 // without asking.
-func (c *conn) setMode(ctx context.Context, id string) error {
+func (c *conn) setMode(ctx context.Context, id string) *runtime.Error {
 	if c.p.Mode == "" {
 		return nil
 	}
-	_, err := c.Wire.Call(ctx, "session/set_mode", struct {
+	_, err := c.Within(ctx, c.p.newLimit(), "session/set_mode", struct {
 		SessionID string `json:"sessionId"`
 		ModeID    string `json:"modeId"`
 	}{id, c.p.Mode})
@@ -321,7 +318,7 @@ func (c *conn) setMode(ctx context.Context, id string) error {
 	if ctx.Err() != nil {
 		return c.Cancelled(ctx)
 	}
-	if e := c.signIn(err); e != nil {
+	if e := c.settled(err); e != nil {
 		return e
 	}
 	return c.Fail(runtime.KindUnsupported, "%s did not take the mode %q, in which it asks before it acts: %w", c.Info.Shown, c.p.Mode, c.Reason(err))

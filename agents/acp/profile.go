@@ -20,6 +20,7 @@ type Profile struct {
 
 	StartLimit time.Duration // to the answer of initialize; 0: only the caller's context
 	LoadLimit  time.Duration // of a load without any traffic; 0: DefaultLoadLimit
+	NewLimit   time.Duration // to the answer of session/new, and of each change of a setting; 0: DefaultNewLimit
 	EOFWait    time.Duration // between the end of stdin and TERM; 0: DefaultEOFWait
 
 	HomeVar string // names the provider home in the agent's environment
@@ -82,6 +83,10 @@ const (
 const (
 	// DefaultLoadLimit is how long a load may stay without traffic.
 	DefaultLoadLimit = 60 * time.Second
+	// DefaultNewLimit is how long an agent may take to make a conversation, or to change a setting of one.
+	DefaultNewLimit = 60 * time.Second
+	// fetchLimit bounds the start of an agent that npx downloads first.
+	fetchLimit = 15 * time.Minute
 	// DefaultEOFWait is how long an agent may take to leave after its stdin has ended.
 	DefaultEOFWait = 3 * time.Second
 	// quiet is the silence that stands for a fence that does not come.
@@ -155,6 +160,13 @@ func (p Profile) loadLimit() time.Duration {
 		return p.LoadLimit
 	}
 	return DefaultLoadLimit
+}
+
+func (p Profile) newLimit() time.Duration {
+	if p.NewLimit > 0 {
+		return p.NewLimit
+	}
+	return DefaultNewLimit
 }
 
 func (p Profile) eofWait() time.Duration {

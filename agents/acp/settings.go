@@ -5,14 +5,10 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"xmd/agents/wire"
 	"xmd/runtime"
 )
-
-// settingsLimit is how long an agent may take to change one setting.
-const settingsLimit = 60 * time.Second
 
 // setting is one thing that can be chosen of a conversation, as the agent offers it. The zero setting is not offered.
 type setting struct {
@@ -160,9 +156,7 @@ func (c *conn) change(ctx context.Context, s *setting, to string) error {
 	default:
 		p.ConfigID, p.Value = s.option, to
 	}
-	limited, stop := context.WithTimeout(ctx, settingsLimit)
-	defer stop()
-	result, err := c.Wire.Call(limited, s.method, p)
+	result, err := c.Within(ctx, c.p.newLimit(), s.method, p)
 	switch {
 	case err == nil:
 		c.offersChanged(result)
@@ -170,7 +164,7 @@ func (c *conn) change(ctx context.Context, s *setting, to string) error {
 	case ctx.Err() != nil:
 		return c.Cancelled(ctx)
 	}
-	if e := c.signIn(err); e != nil {
+	if e := c.settled(err); e != nil {
 		return e
 	}
 	return c.Fail(runtime.KindFailed, "%s did not take the %s %q: %w", c.Info.Shown, s.name, to, c.Reason(err))

@@ -13,7 +13,7 @@ type Option struct{ ID, Value string }
 
 // setOptions gives the options of the profile their values, where the answer to a new or a load says that they have others. An agent that
 // refuses is not used: it would act without asking.
-func (c *conn) setOptions(ctx context.Context, id string, result json.RawMessage) error {
+func (c *conn) setOptions(ctx context.Context, id string, result json.RawMessage) *runtime.Error {
 	for _, want := range c.p.Options {
 		for option := range wire.Elements(wire.Field(result, "configOptions")) {
 			if !wire.Is(wire.Field(option, "id"), want.ID) || wire.Is(wire.Field(option, "currentValue"), want.Value) {
@@ -27,10 +27,8 @@ func (c *conn) setOptions(ctx context.Context, id string, result json.RawMessage
 	return nil
 }
 
-func (c *conn) setOption(ctx context.Context, id string, want Option) error {
-	limited, stop := context.WithTimeout(ctx, settingsLimit)
-	defer stop()
-	result, err := c.Wire.Call(limited, "session/set_config_option", settingParams{SessionID: id, ConfigID: want.ID, Value: want.Value})
+func (c *conn) setOption(ctx context.Context, id string, want Option) *runtime.Error {
+	result, err := c.Within(ctx, c.p.newLimit(), "session/set_config_option", settingParams{SessionID: id, ConfigID: want.ID, Value: want.Value})
 	switch {
 	case err == nil && took(result, want):
 		return nil
@@ -39,7 +37,7 @@ func (c *conn) setOption(ctx context.Context, id string, want Option) error {
 	case ctx.Err() != nil:
 		return c.Cancelled(ctx)
 	}
-	if e := c.signIn(err); e != nil {
+	if e := c.settled(err); e != nil {
 		return e
 	}
 	return c.Fail(runtime.KindUnsupported, "%s did not take %s=%s, without which it does not ask before it acts: %w", c.Info.Shown, want.ID, want.Value, c.Reason(err))

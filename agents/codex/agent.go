@@ -113,7 +113,7 @@ func (c *conn) initialize(ctx context.Context, version string) error {
 	case ctx.Err() != nil:
 		return c.Cancelled(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
-		return c.NoAgent(protocol, "it did not answer within "+startLimit.String(), nil)
+		return c.NoAgent(protocol, "it did not answer initialize within "+startLimit.String(), nil)
 	default:
 		return c.NoAgent(protocol, c.ShakeReason(err), err)
 	}

@@ -37,9 +37,7 @@ func (c *conn) NewDurable(ctx context.Context, instructions string) (string, err
 	if err != nil {
 		return "", err
 	}
-	limited, stop := context.WithTimeout(ctx, injectLimit)
-	defer stop()
-	_, err = c.Wire.Call(limited, "thread/inject_items", injectParams{t.Thread.ID, []injected{{
+	_, err = c.Within(ctx, injectLimit, "thread/inject_items", injectParams{t.Thread.ID, []injected{{
 		Type: "message", Role: "developer", Content: []textInput{{"input_text", beginning}},
 	}}})
 	if err != nil {

@@ -20,6 +20,13 @@ func (c *conn) newError(ctx context.Context, err error) *runtime.Error {
 	if ctx.Err() != nil {
 		return c.Cancelled(ctx)
 	}
+	var late *link.Unanswered
+	switch {
+	case errors.As(err, &late):
+		return c.FailRetryable(runtime.KindUnavailable, "%s %w", c.Info.Shown, late)
+	case errors.Is(err, errSilent):
+		return c.FailRetryable(runtime.KindUnavailable, "%s did not make a conversation: %w", c.Info.Shown, err)
+	}
 	return c.Fail(runtime.KindUnavailable, "%s could not open a conversation: %w", c.Info.Shown, c.Reason(err))
 }
 

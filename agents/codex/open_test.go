@@ -299,7 +299,7 @@ func TestInitialize(t *testing.T) {
 		"no userAgent":    {func(p *peer) { p.answer(`{}`) }, "names no userAgent"},
 		"an error":        {func(p *peer) { p.refuse("Not today") }, "it answered Not today"},
 		"it is not one":   {func(p *peer) { p.say("Welcome!"); p.out.Close() }, "it ended with signal: killed, and wrote 1 lines on stdout that are not JSON"},
-		"nothing, slowly": {func(*peer) {}, "it did not answer within 30s"},
+		"nothing, slowly": {func(*peer) {}, "it did not answer initialize within 30s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			timed(t, func(t *testing.T) {

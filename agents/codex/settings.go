@@ -217,12 +217,10 @@ func (c *conn) offered(ctx context.Context) error {
 	if c.settings.models != nil {
 		return nil
 	}
-	limited, stop := context.WithTimeout(ctx, settingsLimit)
-	defer stop()
 	models := []model{}
 	var cursor string
 	for range maxPages {
-		result, err := c.Wire.Call(limited, "model/list", struct {
+		result, err := c.Within(ctx, settingsLimit, "model/list", struct {
 			Hidden bool   `json:"includeHidden"`
 			Cursor string `json:"cursor,omitempty"`
 		}{true, cursor})

@@ -19,6 +19,9 @@ import (
 type Interface struct {
 	Open  []string // opens a conversation; nil: xmd does not know how
 	Begin []string // begins one under an id that xmd chose; nil: the agent chooses ids itself
+	// Made says that a conversation is made beforehand, by Config.Maker, with its instruction layer: the interface opens it, and is given
+	// no layer.
+	Made bool
 	// Instructions are added where there is an instruction layer: to Begin, and to Open when the same layer is given again, since some
 	// versions forget it.
 	Instructions []string
@@ -36,6 +39,9 @@ type Config struct {
 	Program   []string // what is started, before the interface's arguments
 	Env       []string // added to the person's environment, KEY=value
 	Home      string   // the provider home
+	// Maker is the agent as conversations are made over it where Interface says Made: its connections are runtime.Beginners. nil: none can
+	// be made here.
+	Maker runtime.Agent
 }
 
 // Agent is an agent with an interface of its own. Immutable.
@@ -52,6 +58,9 @@ func New(a runtime.Agent, c Config) *Agent { return &Agent{a, c} }
 // Native tells what the interface can do; see runtime.Launcher.
 func (a *Agent) Native() runtime.NativeInfo {
 	n := runtime.NativeInfo{Instructs: a.c.Interface.Instructions != nil, Env: a.c.Env}
+	if a.c.Interface.Made && a.c.Maker != nil {
+		n.Begins, n.Instructs = a.c.Maker, true
+	}
 	if a.c.Interface.Begin != nil {
 		n.NewID = newID
 	}
@@ -78,7 +87,7 @@ func (a *Agent) Window(w runtime.WindowRequest) (runtime.Program, error) {
 	}
 	p := runtime.Program{Env: slices.Concat(w.Env, a.c.Env), Dir: w.Root}
 	file := ""
-	if w.Instructions != "" {
+	if w.Instructions != "" && i.Instructions != nil {
 		args = append(slices.Clone(args), i.Instructions...)
 		var err error
 		if p.Remove, file, err = write(w.Instructions); err != nil {

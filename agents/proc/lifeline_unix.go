@@ -141,7 +141,7 @@ func socketPair() (mine *net.UnixConn, theirs *os.File, err error) {
 
 // started waits for the guardian's first report.
 func (g *guarded) started(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, startWait, errors.New("the guardian does not answer"))
+	ctx, cancel := context.WithTimeoutCause(ctx, startWait, fmt.Errorf("the guardian did not answer within %s", startWait))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { _ = g.life.SetReadDeadline(time.Unix(1, 0)) })
 	kind, n, err := g.report()

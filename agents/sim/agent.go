@@ -81,6 +81,14 @@ var answers = map[string]func(*agent, request) (any, *rpcError){
 	"session/set_config_option": (*agent).setConfigOption,
 }
 
+// unansweredCalls are the words of the fault unanswered.
+var unansweredCalls = map[string]string{"initialize": "initialize", "session/new": "new", "session/set_mode": "mode", "session/list": "list"}
+
+// unanswered says whether the fault of that name swallows a call.
+func (a *agent) unanswered(method string) bool {
+	return a.faults.is("unanswered", unansweredCalls[method])
+}
+
 // handle takes one frame, in wire order.
 func (a *agent) handle(f frame) {
 	r := request{f.ID, f.Params}
@@ -91,6 +99,7 @@ func (a *agent) handle(f frame) {
 	case f.Method == "session/cancel":
 		a.cancel(r)
 	case notification: // none other is ours
+	case a.unanswered(f.Method):
 	case f.Method == "initialize":
 		a.initialize(r)
 	case !a.isReady():

@@ -98,6 +98,11 @@
 // it shows the conversation, takes each line as a prompt that is echoed or answered with the codeword, and leaves at /quit.
 // --system-prompt-file FILE begins a new session with the file's text, which is shown and kept as [system].
 //
+// # As Codex
+//
+// `xmd sim --codex` with what Codex is called with (app-server, resume ID, --version) plays Codex on conversations of its own kind: rollout
+// files and writer locks below $CODEX_HOME. A thread without a turn is kept once something was put into it.
+//
 // # Exit codes
 //
 // 0 at the end of stdin, 2 for wrong flags, faults or scripts, 7 for the fault crash, 143 when the context ends;

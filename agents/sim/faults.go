@@ -47,6 +47,7 @@ var faultTable = []fault{
 	{"version-exit", count, nil, "--version exits with this code (default 1)"},
 	{"no-agent-info", noValue, nil, "initialize has no agentInfo; the version is in _meta.agentVersion"},
 	{"slow-start", millis, nil, "initialize is answered so many milliseconds late"},
+	{"unanswered", manyOf, []string{"initialize", "new", "mode", "list"}, "these calls are never answered (default initialize)"},
 	// Signing in, and session/new.
 	{"auth", manyOf, []string{"new+load+prompt", "new", "load", "prompt"}, "not signed in: -32000 at these calls (default all three)"},
 	{"new-error", codeText, nil, "session/new fails"},
@@ -55,6 +56,7 @@ var faultTable = []fault{
 	{"no-load", noValue, nil, "no session/load: neither announced nor answered"},
 	{"no-resume", noValue, nil, "no session/resume: neither announced nor answered"},
 	{"load-hangs", noValue, nil, "session/load is never answered"},
+	{"load-slow", millis, nil, "the load replays each update so many milliseconds after the one before"},
 	{"load-error", codeText, nil, "session/load fails (default -32603 with a full disk)"},
 	{"load-missing", oneOf, missingShapes, "every session/load finds nothing, said in this agent's way"},
 	{"load-unknown", noValue, nil, "a session that does not exist loads, empty"},

@@ -126,6 +126,27 @@ var sessionFaults = map[string]func(*testing.T){
 		}
 		c.must("session/list", object{}) // it still lives
 	},
+	"unanswered": func(t *testing.T) {
+		c := start(t, t.TempDir(), "unanswered=new+list")
+		c.initialize()
+		before := len(c.quiet())
+		c.send("session/new", cwd(object{}))
+		c.send("session/list", object{})
+		if lines := c.quiet(); len(lines) != before {
+			t.Errorf("answered: %v", lines[before:])
+		}
+		c.fails("no/such", object{}, -32601) // it still lives
+	},
+	"load-slow": func(t *testing.T) {
+		home, id := history(t)
+		c := start(t, home, "load-slow=30")
+		c.initialize()
+		began := time.Now()
+		c.must("session/load", cwd(object{"sessionId": id}))
+		if took := time.Since(began); took < 60*time.Millisecond {
+			t.Errorf("loaded within %s", took)
+		}
+	},
 	"load-error": func(t *testing.T) {
 		home, id := history(t)
 		c := start(t, home, "load-error")

@@ -299,6 +299,13 @@ func (a *agent) answerLoad(r request, s *session, updates []json.RawMessage, res
 		before = min(1, before)
 	}
 	for _, u := range updates[:before] {
+		if slow := a.faults.number("load-slow", 0); slow > 0 {
+			select {
+			case <-time.After(milliseconds(slow)):
+			case <-a.ctx.Done():
+			}
+			a.conn.flush()
+		}
 		s.update(u, false)
 	}
 	a.conn.reply(r.id, result, nil)

@@ -32,6 +32,9 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	if len(args) > 0 && args[0] == nativeFlag {
 		return nativeMain(ctx, args[1:], stdin, stdout, stderr, getenv)
 	}
+	if len(args) > 0 && args[0] == codexFlag {
+		return codexMain(ctx, args[1:], stdin, stdout, stderr, getenv)
+	}
 	opts, done, code := parseArgs(ctx, args, stdout, stderr, getenv)
 	if done {
 		return code

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+	"github.com/pelletier/go-toml/v2/unstable"
 
 	"xmd/agents"
 	"xmd/runtime"
@@ -28,6 +31,16 @@ type agentConfig struct {
 	Transport  string            `toml:"transport"`
 	Executable string            `toml:"executable"` // the CLI whose build is observed
 	Version    []string          `toml:"version"`    // argv that prints its version
+
+	Home         string   `toml:"home"`
+	Model        string   `toml:"model"`
+	Effort       string   `toml:"effort"`
+	Mode         string   `toml:"mode"`
+	Instructions string   `toml:"instructions"`
+	Confirm      string   `toml:"confirm"`
+	Reject       string   `toml:"reject"`
+	Fence        string   `toml:"fence"`
+	Noise        []string `toml:"noise"`
 }
 
 // loadConfig reads the project's file (found upward from dir) over the user's. A missing file is no error.
@@ -61,17 +74,16 @@ func (m *config) add(c config) {
 
 func readConfig(path string) (config, error) {
 	var c config
-	f, err := os.Open(path)
+	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
 	}
 	if err != nil {
-		return c, runtime.Errorf(runtime.KindUsage, "cannot read the configuration: %w", err)
+		return c, runtime.Errorf(runtime.KindUsage, "cannot read the configuration: %w", plainError(err))
 	}
-	defer func() { _ = f.Close() }()
-	err = toml.NewDecoder(f).DisallowUnknownFields().Decode(&c)
+	err = toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&c)
 	if err == nil {
-		return c, c.check(path)
+		return c, c.check(path, text)
 	}
 	return c, configError(path, err)
 }
@@ -82,7 +94,7 @@ func configError(path string, err error) error {
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
 		first := strict.Errors[0]
 		row, col := first.Position()
-		return runtime.Errorf(runtime.KindUsage, "%s:%d:%d: unknown key %q; known are agent and [agents.NAME] with command, args, env, transport, executable, version",
+		return runtime.Errorf(runtime.KindUsage, "%s:%d:%d: unknown key %q; known are agent and [agents.NAME] with command, args, env, transport, executable, version, home, model, effort, mode, instructions, confirm, reject, fence, noise",
 			path, row, col, strings.Join(first.Key(), "."))
 	}
 	var decode *toml.DecodeError
@@ -93,23 +105,85 @@ func configError(path string, err error) error {
 	return runtime.Errorf(runtime.KindUsage, "%s: %w", path, err)
 }
 
-// check refuses what cannot be meant.
-func (c config) check(path string) error {
-	for name, a := range c.Agents {
-		if known := agents.Transports(name); a.Transport != "" && !slices.Contains(known, a.Transport) {
-			return runtime.Errorf(runtime.KindUsage, "%s: [agents.%s] there is no transport %q for this agent; write \"%s\"", path, name, a.Transport, strings.Join(known, `" or "`))
+// check refuses what cannot be meant. text is the file's.
+func (c config) check(path string, text []byte) error {
+	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
+		a := c.Agents[name]
+		for _, one := range []struct {
+			key, value string
+			known      []string
+		}{
+			{"transport", a.Transport, agents.Transports(name)},
+			{"instructions", a.Instructions, []string{instructionsLead, instructionsDoor}},
+			{"confirm", a.Confirm, []string{agents.ConfirmList, agents.ConfirmHistory}},
+			{"reject", a.Reject, []string{agents.RejectEnds, agents.RejectContinues}},
+		} {
+			if one.value == "" || slices.Contains(one.known, one.value) {
+				continue
+			}
+			row, col := placeOf(text, "agents", name, one.key)
+			return runtime.Errorf(runtime.KindUsage, "%s:%d:%d: [agents.%s] there is no %s %q for this agent; write \"%s\"",
+				path, row, col, name, one.key, one.value, strings.Join(one.known, `" or "`))
 		}
 	}
 	return nil
+}
+
+// Words of the key instructions.
+const (
+	instructionsLead = "lead"
+	instructionsDoor = "door"
+)
+
+// placeOf finds where a key of a file that could be read stands, or the key whose value holds it.
+func placeOf(text []byte, path ...string) (row, col int) {
+	var p unstable.Parser
+	p.Reset(text)
+	var table []string
+	for p.NextExpression() {
+		e := p.Expression()
+		if e.Kind != unstable.Table && e.Kind != unstable.KeyValue {
+			continue
+		}
+		var keys []string
+		first := unstable.Range{}
+		for it := e.Key(); it.Next(); {
+			if keys == nil {
+				first = it.Node().Raw
+			}
+			keys = append(keys, string(it.Node().Data))
+		}
+		if e.Kind == unstable.Table {
+			table = keys
+			continue
+		}
+		if full := slices.Concat(table, keys); len(full) <= len(path) && slices.Equal(full, path[:len(full)]) {
+			start := p.Shape(first).Start
+			return start.Line, start.Column
+		}
+	}
+	return 1, 1
 }
 
 // custom turns the agents of the configuration into what the registry takes.
 func (c config) custom() map[string]agents.Custom {
 	out := make(map[string]agents.Custom, len(c.Agents))
 	for name, a := range c.Agents {
-		out[name] = agents.Custom{Command: a.Command, Args: a.Args, Env: a.Env, Transport: a.Transport, Executable: a.Executable, Version: a.Version}
+		out[name] = a.custom()
 	}
 	return out
+}
+
+func (a agentConfig) custom() agents.Custom {
+	channel := runtime.ChannelLead
+	if a.Instructions == instructionsDoor {
+		channel = runtime.ChannelDoor
+	}
+	return agents.Custom{
+		Command: a.Command, Args: a.Args, Env: a.Env, Transport: a.Transport, Executable: a.Executable, Version: a.Version,
+		Home: a.Home, Model: a.Model, Effort: a.Effort, Mode: a.Mode, Instructions: channel, InstructionsGiven: a.Instructions != "",
+		Confirm: a.Confirm, Reject: a.Reject, Fence: a.Fence, Noise: a.Noise,
+	}
 }
 
 // findUpward is the nearest file of that name in dir or above it; "" when there is none.

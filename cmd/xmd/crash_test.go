@@ -21,9 +21,10 @@ import (
 
 // home is one in which xmd is run several times.
 type home struct {
-	t    *testing.T
-	dir  string
-	mark string
+	t     *testing.T
+	dir   string
+	mark  string
+	agent string // whose session w is looked at
 }
 
 func newHome(t *testing.T, text string) *home {
@@ -32,7 +33,7 @@ func newHome(t *testing.T, text string) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &home{t: t, dir: dir, mark: "MARK=" + dir}
+	h := &home{t: t, dir: dir, mark: "MARK=" + dir, agent: "sim"}
 	h.write("doc.xmd", text)
 	self, err := os.Executable()
 	if err != nil {
@@ -87,6 +88,9 @@ func (h *home) xmd(env []string, args ...string) outcome {
 // prompts counts the prompts that the scripted agent has in all its conversations, by their words.
 func (h *home) prompts() map[string]int {
 	h.t.Helper()
+	if h.agent == "codex" {
+		return h.codexPrompts()
+	}
 	counts := map[string]int{}
 	files, _ := filepath.Glob(filepath.Join(h.dir, "state", "xmd-sim", "sessions", "*.jsonl"))
 	for _, path := range files {

@@ -30,6 +30,10 @@ func errorPage(t *testing.T) string {
 	for _, k := range runtime.Kinds {
 		fmt.Fprintf(&b, "| `%s` | %d |\n", k, k.ExitCode())
 	}
+	b.WriteString("\n`[kind, retryable]` says that the same may work another time with nothing changed: the agent's start of a conversation or a load came to no\n" +
+		"end in its time, the conversation is open in another process, the agent was gone before anything was sent, or the agent itself said of a\n" +
+		"failed turn that it may pass (overload, a lost connection). xmd tries nothing again by itself once words may have been accepted; a resume\n" +
+		"of the run is such another time. Without the word something has to be changed first.\n")
 	return b.String()
 }
 

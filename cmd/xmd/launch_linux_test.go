@@ -178,7 +178,7 @@ func TestLaunchThatFailsFailsTheRun(t *testing.T) {
 	h.check()
 }
 
-// Refused before anything is started: an agent that begins no conversation in its interface, and instructions that an existing one lacks.
+// Refused before anything is started: instructions that an existing conversation lacks.
 func TestLaunchRefusesAtTheTerminal(t *testing.T) {
 	h := newHome(t, launching)
 	h.remembers()
@@ -188,29 +188,18 @@ func TestLaunchRefusesAtTheTerminal(t *testing.T) {
 	if code := d.ends(); code != 5 {
 		t.Errorf("code %d", code)
 	}
-	for _, name := range []string{"codex", "codex-acp"} {
-		h.write(name, "#!/bin/sh\ntouch started\n")
-		if err := os.Chmod(filepath.Join(h.dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	h.write("doc.xmd", `<Session.Launch agent="codex" session="w"/>`)
-	d = h.sit(nil, "run", "doc.xmd")
-	d.Await("Codex cannot begin a conversation in its own interface in this version of xmd")
-	d.Await("[unsupported]")
-	if code := d.ends(); code != 5 || h.read("started") != "" {
-		t.Errorf("code %d", code)
-	}
 	h.check()
 }
 
-// windowMoments are the writes around a window at which xmd dies, and whether its window was open before.
-var windowMoments = []struct {
+// windowMoment is a write around a window at which xmd dies.
+type windowMoment struct {
 	at     string
 	other  bool // another run may go on
 	opened bool // there was a turn in the window
 	again  bool // the resume opens a window
-}{
+}
+
+var windowMoments = []windowMoment{
 	{"before session.opened Session.Launch1", true, false, true},
 	{"before launch-prepared Session.Launch1", true, false, true},
 	{"after launch-prepared Session.Launch1", true, false, true},
@@ -220,57 +209,94 @@ var windowMoments = []struct {
 	{"after step.ended Session.Launch1", true, true, false},
 }
 
+// launchWay is how a conversation comes into being for a window.
+type launchWay struct {
+	agent      string
+	set        func(h *home)
+	ready      string // what the interface shows when it takes words
+	transport  string
+	provenance string
+}
+
+var (
+	begunThere = launchWay{"sim", func(*home) {}, "sim> ", store.TransportNative, store.ClientAllocated}
+	madeBefore = launchWay{"codex", (*home).scriptedCodex, "codex> ", store.TransportAppServer, store.ProviderAsserted}
+)
+
 // TestLaunchCrashMatrix kills xmd before and after each write around a window, and looks what another run and a resume make of it.
 func TestLaunchCrashMatrix(t *testing.T) {
-	for _, m := range windowMoments {
-		t.Run(strings.ReplaceAll(m.at, " ", "-"), func(t *testing.T) {
-			t.Parallel()
-			h := newHome(t, launching)
-			d := h.shell(dieVariable + "=" + m.at)
-			d.types("xmd run doc.xmd")
-			if m.opened {
-				d.Await("sim> ")
-				d.types("the codeword is STORK in the window")
-				d.Await("turn 1: ")
-				d.types("/quit")
-			}
-			d.Await("Killed")
-			d.types("exit")
-			d.ends()
-			h.onlyShell()
-			h.aside(func() { h.otherRunOnWindow(m.at, m.other) })
-			d = h.sit(nil, "resume", "last")
-			if m.again {
-				d.Await("sim> ")
-				if !m.opened {
-					d.types("the codeword is STORK in the window")
-					d.Await("turn 1: ")
-				}
-				d.types("/quit")
-			}
-			d.Await("The codeword is STORK.")
-			if code := d.ends(); code != 0 || !strings.Contains(d.Shown(), "after the window") {
-				t.Fatalf("resume: code %d, shown %q", code, d.Shown())
-			}
-			if turns := h.prompts(); len(turns) != 2 {
-				t.Errorf("turns %v", turns)
-			}
-			state, route := h.owner()
-			if state != store.OwnerIdle || route.Transport != store.TransportNative || len(route.InstructionDigest) != 64 {
-				t.Errorf("owner %q, route %+v", state, route)
-			}
-			if o := h.plain(nil, "replay", "last"); o.code != 0 || o.stdout != launched {
-				t.Errorf("replay: %+v", o)
-			}
-			h.check()
-		})
+	made := append([]windowMoment{
+		{"after session.opened Session.Launch1", true, false, true},
+		{"before launch-detached Session.Launch1", true, false, true},
+	}, windowMoments...)
+	for _, way := range []launchWay{begunThere, madeBefore} {
+		moments := windowMoments
+		if way.agent == madeBefore.agent {
+			moments = made
+		}
+		for _, m := range moments {
+			t.Run(way.agent+"-"+strings.ReplaceAll(m.at, " ", "-"), func(t *testing.T) {
+				t.Parallel()
+				h := newHome(t, strings.ReplaceAll(launching, `"sim"`, `"`+way.agent+`"`))
+				h.agent = way.agent
+				way.set(h)
+				h.killedAround(m, way)
+			})
+		}
+	}
+}
+
+func (h *home) killedAround(m windowMoment, way launchWay) {
+	h.t.Helper()
+	d := h.shell(dieVariable + "=" + m.at)
+	d.types("xmd run doc.xmd")
+	if m.opened {
+		d.Await(way.ready)
+		d.types("the codeword is STORK in the window")
+		d.Await("turn 1: ")
+		d.types("/quit")
+	}
+	d.Await("Killed")
+	d.types("exit")
+	d.ends()
+	h.onlyShell()
+	h.aside(func() { h.otherRunOnWindow(m.at, m.other, way) })
+	d = h.sit(nil, "resume", "last")
+	if m.again {
+		d.Await(way.ready)
+		if !m.opened {
+			d.types("the codeword is STORK in the window")
+			d.Await("turn 1: ")
+		}
+		d.types("/quit")
+	}
+	d.Await("The codeword is STORK.")
+	if code := d.ends(); code != 0 || !strings.Contains(d.Shown(), "after the window") {
+		h.t.Fatalf("resume: code %d, shown %q", code, d.Shown())
+	}
+	if turns := h.prompts(); len(turns) != 2 {
+		h.t.Errorf("turns %v", turns)
+	}
+	h.constructed(way)
+	if o := h.plain(nil, "replay", "last"); o.code != 0 || o.stdout != launched {
+		h.t.Errorf("replay: %+v", o)
+	}
+	h.check()
+}
+
+// constructed checks that the session w is idle, and that its route says how its conversation came into being.
+func (h *home) constructed(way launchWay) {
+	h.t.Helper()
+	state, route := h.owner()
+	if state != store.OwnerIdle || route.Transport != way.transport || route.Provenance != way.provenance || len(route.InstructionDigest) != 64 {
+		h.t.Errorf("owner %q, route %+v", state, route)
 	}
 }
 
 // otherRunOnWindow is another run on the session: it takes over what is idle, and else is told to recover, after which it goes on.
-func (h *home) otherRunOnWindow(at string, may bool) {
+func (h *home) otherRunOnWindow(at string, may bool, way launchWay) {
 	h.t.Helper()
-	h.write("other.xmd", "<Prompt agent=\"sim\" session=\"w\">words of another run entirely</Prompt>\n")
+	h.write("other.xmd", "<Prompt agent=\""+way.agent+"\" session=\"w\">words of another run entirely</Prompt>\n")
 	o := h.plain(nil, "run", "other.xmd", "--wait", "20s")
 	if may {
 		if o.code != 0 {
@@ -284,9 +310,7 @@ func (h *home) otherRunOnWindow(at string, may bool) {
 	if o := h.plain(nil, "sessions", "recover", "w"); o.code != 0 {
 		h.t.Errorf("killed %s, recover: %+v", at, o)
 	}
-	if _, route := h.owner(); route.Transport != store.TransportNative || len(route.InstructionDigest) != 64 {
-		h.t.Errorf("killed %s, recovered: %+v", at, route)
-	}
+	h.constructed(way)
 	h.asks("STORK")
 }
 

@@ -120,7 +120,7 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
 		Programs: agents.Programs{}, Terminal: p.window(l.output.Flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
-		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), RequireConfirmed: j.settings.RequireConfirmed,
+		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), PromptLimit: durationOf(j.settings.PromptTimeout), ExecLimit: durationOf(j.settings.ExecTimeout), RequireConfirmed: j.settings.RequireConfirmed,
 		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
 		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry,
 	}
@@ -277,13 +277,7 @@ func (l *live) frame(direction string, frame []byte) {
 }
 
 // waitOf is the duration of a flag that durations already checked; 0 when it was not given.
-func waitOf(c *call, flag string) time.Duration {
-	ms, err := resolve.Duration(c.String(flag))
-	if err != nil {
-		return 0
-	}
-	return time.Duration(ms) * time.Millisecond
-}
+func waitOf(c *call, flag string) time.Duration { return durationOf(c.String(flag)) }
 
 // durations checks the flags that hold one: a whole number and a unit, as in documents.
 func durations(c *call, flags ...string) error {

@@ -102,7 +102,7 @@ func (h *home) plain(env []string, args ...string) outcome {
 // asks what the codeword of the session w is, in another run.
 func (h *home) asks(want string) {
 	h.t.Helper()
-	h.write("ask.xmd", "<Prompt agent=\"sim\" session=\"w\">What was the last codeword of this long session?</Prompt>\n")
+	h.write("ask.xmd", "<Prompt agent=\""+h.agent+"\" session=\"w\">What was the last codeword of this long session?</Prompt>\n")
 	if o := h.plain(nil, "run", "ask.xmd"); o.code != 0 || o.stdout != "The codeword is "+want+".\n" || o.stderr != "" {
 		h.t.Errorf("%+v", o)
 	}
@@ -116,7 +116,7 @@ func (h *home) owner() (state store.OwnerState, route store.Route) {
 		h.t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	key := store.SessionKey{Agent: "sim", Session: "w", Root: h.dir}
+	key := store.SessionKey{Agent: h.agent, Session: "w", Root: h.dir}
 	err = s.View(context.Background(), func(tx *store.Tx) error {
 		o, _, err := tx.Owner(key)
 		state = o.State
@@ -315,7 +315,7 @@ func (h *home) onlyShell() {
 		h.t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
-	key := store.SessionKey{Agent: "sim", Session: "w", Root: h.dir}
+	key := store.SessionKey{Agent: h.agent, Session: "w", Root: h.dir}
 	lock, err := s.Wait(context.Background(), 20*time.Second, store.LockSession, key.LockName(), store.LockOwner{})
 	if err != nil {
 		h.t.Fatal(err)

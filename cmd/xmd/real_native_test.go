@@ -222,15 +222,14 @@ func TestRealOpenWaits(t *testing.T) {
 
 // A new conversation is begun in the interface with the layer as the agent's own instructions, and the next prompt goes on in it.
 func TestRealLaunch(t *testing.T) {
-	for _, version := range atTerminal[1].versions {
-		a := atTerminal[1]
-		a.versions = []string{version}
+	for _, a := range eachAtTerminal() {
+		version := a.versions[0]
 		forAgentsAtTerminal(t, []realAgent{a}, "Session.Launch begins a conversation with its instructions", func(t *testing.T, p *person) {
 			mark := p.marked()
 			doc := p.doc(fmt.Sprintf("<Session.Launch agent=%[1]q session=\"s\">\nThe house style is WOMBAT.\n</Session.Launch>\n"+
 				"<Prompt agent=%[1]q session=\"s\">%[2]s</Prompt>\n", p.a.name, codewordQuestion))
 			s := p.sit(p.command("run", doc))
-			s.AwaitLetters("v" + version)
+			s.AwaitLetters(version)
 			s.says("Please remember: the codeword is STORK. Answer with OK.", "OK, I will remember.")
 			s.leaves(func() bool { return len(p.model.Requests()) > 1 }) // the document's own prompt
 			s.AwaitLetters("CODEWORD=STORK")
@@ -256,6 +255,18 @@ func TestRealLaunch(t *testing.T) {
 	}
 }
 
+// eachAtTerminal are the agents at a terminal with one version each.
+func eachAtTerminal() (each []realAgent) {
+	for _, a := range atTerminal {
+		for _, version := range a.versions {
+			one := a
+			one.versions = []string{version}
+			each = append(each, one)
+		}
+	}
+	return each
+}
+
 // instructed says whether request n had word among its instructions, and that no user turn has it.
 func (p *person) instructed(n int, word string, want bool) {
 	p.t.Helper()
@@ -278,7 +289,11 @@ func (p *person) nativeRoute() {
 	defer func() { _ = s.Close() }()
 	err = s.View(context.Background(), func(tx *store.Tx) error {
 		r, found, err := tx.Current(store.SessionKey{Agent: p.a.name, Session: "s", Root: p.place.Root})
-		if !found || r.Transport != store.TransportNative || r.Provenance != store.ClientAllocated || len(r.InstructionDigest) != 64 || r.Established == nil || r.Established.Version != p.version {
+		transport, provenance := store.TransportNative, store.ClientAllocated
+		if p.a.name == "codex" {
+			transport, provenance = store.TransportAppServer, store.ProviderAsserted
+		}
+		if !found || r.Transport != transport || r.Provenance != provenance || len(r.InstructionDigest) != 64 || r.Established == nil || r.Established.Version != p.version {
 			p.t.Errorf("route %+v", r)
 		}
 		return err

@@ -67,7 +67,7 @@ func replMain(p *program, c *call) error {
 	if len(c.args) > 0 {
 		return &usageError{message: "repl takes no arguments; run a document with xmd run"}
 	}
-	if err := errors.Join(onePolicy(c), durations(c, "wait", "idle-timeout")); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
 		return err
 	}
 	h, err := p.host(c)

@@ -76,7 +76,7 @@ func resumeRun(p *program, c *call) error {
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("resume takes one run, got %d", len(c.args))})
 	}
-	if err := errors.Join(onePolicy(c), durations(c, "wait", "timeout", "idle-timeout")); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
 		return p.invalid(format, err)
 	}
 	if err := p.openReports(c); err != nil {
@@ -175,6 +175,8 @@ func (r *resumption) renew() error {
 	s := &r.settings
 	s.Format = first(r.c.String("format"), s.Format, "text")
 	s.Timeout = first(r.c.String("timeout"), s.Timeout)
+	s.PromptTimeout = first(r.c.String("timeout-prompt"), s.PromptTimeout)
+	s.ExecTimeout = first(r.c.String("timeout-exec"), s.ExecTimeout)
 	s.Idle = first(r.c.String("idle-timeout"), s.Idle)
 	s.RequireConfirmed = s.RequireConfirmed || r.c.Bool("require-confirmed")
 	if policy := policyOf(r.c); policy != "" {

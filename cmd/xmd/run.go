@@ -38,6 +38,8 @@ func sessionFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "deny-all", Usage: "refuse every permission request"},
 		&cli.BoolFlag{Name: "require-confirmed", Usage: "fail when a session's history cannot be confirmed"},
 		&cli.StringFlag{Name: "wait", Usage: "wait this long for a busy session"},
+		&cli.StringFlag{Name: "timeout-prompt", Usage: "end the run when a prompt takes longer than this"},
+		&cli.StringFlag{Name: "timeout-exec", Usage: "end the run when an exec block takes longer than this"},
 		&cli.StringFlag{Name: "idle-timeout", Usage: "cancel a turn in which the agent shows nothing for this long (default 10m)"},
 		&cli.StringFlag{Name: "state-dir", Usage: "keep sessions and runs in this folder"},
 		&cli.StringSliceFlag{Name: "secret", Usage: "this variable is a secret: its value is recorded and shown nowhere; may be repeated"},
@@ -47,6 +49,9 @@ func sessionFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-color", Usage: "no colours (there are none yet)"},
 	}
 }
+
+// timeFlags are the flags that hold a duration, of all commands that run documents.
+var timeFlags = []string{"wait", "timeout", "timeout-prompt", "timeout-exec", "idle-timeout"}
 
 func runFlags() []cli.Flag {
 	return []cli.Flag{
@@ -70,7 +75,7 @@ func runDocument(p *program, c *call) error {
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("run takes one document, got %d", len(c.args))})
 	}
-	if err := errors.Join(onePolicy(c), durations(c, "wait", "timeout", "idle-timeout")); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
 		return p.invalid(format, err)
 	}
 	if err := p.openReports(c); err != nil {

@@ -25,6 +25,8 @@ type settings struct {
 	Format           string               `json:"format"`
 	Idle             string               `json:"idleTimeout,omitempty"`
 	Timeout          string               `json:"timeout,omitempty"`
+	PromptTimeout    string               `json:"promptTimeout,omitempty"`
+	ExecTimeout      string               `json:"execTimeout,omitempty"`
 	RequireConfirmed bool                 `json:"requireConfirmed,omitempty"`
 	Variables        variables            `json:"variables,omitempty"`
 	Answers          map[string]givenText `json:"answers,omitempty"`
@@ -44,6 +46,7 @@ func (h *host) settingsOf(c *call, format string) settings {
 	cwd, _ := os.Getwd() // without one there are no relative names
 	return settings{
 		Cwd: cwd, Include: c.StringSlice("include"), Agent: h.agent, Policy: policyOf(c), Format: format, Timeout: c.String("timeout"), Idle: c.String("idle-timeout"),
+		PromptTimeout: c.String("timeout-prompt"), ExecTimeout: c.String("timeout-exec"),
 		RequireConfirmed: c.Bool("require-confirmed"), REPL: c.verb == "repl",
 	}
 }
@@ -53,9 +56,17 @@ const idleLimit = 10 * time.Minute
 
 // idle is the limit of silence of the run's turns; 0: none.
 func (s *settings) idle() time.Duration {
-	ms, err := resolve.Duration(s.Idle)
-	if s.Idle == "" || err != nil { // durations has said what is wrong with it
+	if s.Idle == "" {
 		return idleLimit
+	}
+	return durationOf(s.Idle)
+}
+
+// durationOf is a duration that durations has checked; 0 for "", which is no limit.
+func durationOf(text string) time.Duration {
+	ms, err := resolve.Duration(text)
+	if err != nil {
+		return 0
 	}
 	return time.Duration(ms) * time.Millisecond
 }

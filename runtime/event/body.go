@@ -69,6 +69,8 @@ type Session struct {
 	Identity   string `json:"identity,omitempty"` // asserted, listed, loaded, history, new
 	History    string `json:"history,omitempty"`  // confirmed, unconfirmed, shortened, none
 	Version    string `json:"version,omitempty"`  // observed
+	// Instructions is the digest of the instruction layer a conversation was begun with; "": none.
+	Instructions string `json:"instructions,omitempty"`
 }
 
 // Warn is a warning.
@@ -118,6 +120,8 @@ type Tool struct {
 	Input   json.RawMessage `json:"input,omitempty"`
 	Output  string          `json:"output,omitempty"`
 	Diffs   any             `json:"diffs,omitempty"`
+	// Milliseconds is how long it took from its start to its end, as far as xmd saw them; of the end only.
+	Milliseconds int64 `json:"milliseconds,omitempty"`
 }
 
 // Asked is a permission request and its answer.
