@@ -47,6 +47,7 @@ var notBuilt = map[string]bool{
 // run is xmd without os.Exit: it returns the exit code.
 func run(p *program) int {
 	err := dispatch(p)
+	p.face.screen.Close()
 	return p.finish(err)
 }
 

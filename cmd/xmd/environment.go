@@ -19,6 +19,7 @@ type program struct {
 	stderr *os.File
 
 	reports *reports  // of the run; nil: none
+	face    face      // what is shown at a terminal beside the result
 	console *terminal // where a person is asked; made on first use
 	// recorder stands between a run and its journal; nil: nothing does. Tests kill the program there.
 	recorder func(event.Recorder) event.Recorder

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"syscall"
@@ -36,6 +37,7 @@ type live struct {
 	journal *journal.Journal
 	stream  *event.Stream
 	output  *event.Output
+	styled  func() error // writes what the styling of output holds back
 	digest  *event.DigestSink
 	runner  *runtime.Runner
 	watch   *observer
@@ -88,15 +90,18 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 		return err
 	}
 	l.journal = journal.New(l.store, l.id, j.secrets)
-	l.output = event.NewOutput(p.stdout, func(err error) { l.cancel(outputLost(err)) })
+	var w io.Writer
+	w, l.styled = p.document(j.settings.Format)
+	l.output = event.NewOutput(w, func(err error) { l.cancel(outputLost(err)) })
 	l.digest = event.NewDigestSink()
 	l.report = p.report
-	notes := &notes{w: hidden(p.errorsTo(), j.secrets), verbose: c.Bool("v"), run: l.id, told: c.verb == "repl"}
+	notes := p.notes(c, j.secrets)
+	notes.told = c.verb == "repl"
 	sinks := []event.Sink{event.TextSink{W: l.output}, notes, l.digest}
 	if machine := machineSink(j.settings.Format, l.output); machine != nil {
 		sinks[0] = machine
 	}
-	sinks = append(sinks, p.reports.sinks()...)
+	sinks = append(append(sinks, p.reports.sinks()...), p.face.sinks()...)
 	var keep event.Recorder = l.journal
 	if p.recorder != nil {
 		keep = p.recorder(keep)
@@ -115,10 +120,10 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 
 // options are what the runner gets of the command line.
 func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
-	notes := &notes{w: hidden(p.errorsTo(), j.secrets), verbose: c.Bool("v")}
+	notes := p.notes(c, j.secrets)
 	o := runtime.Options{
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
-		Programs: agents.Programs{}, Terminal: p.window(l.output.Flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
+		Programs: agents.Programs{}, Terminal: p.window(l.flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
 		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), PromptLimit: durationOf(j.settings.PromptTimeout), ExecLimit: durationOf(j.settings.ExecTimeout), RequireConfirmed: j.settings.RequireConfirmed,
 		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
@@ -128,7 +133,7 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 		o.LookupEnv = p.env.lookup
 	}
 	if who := p.person(); who != nil {
-		who.flush = l.output.Flush
+		who.flush, who.mask = l.flush, j.secrets.Mask
 		o.Ask, o.Answers = who.permit, who
 	}
 	if c.Bool("v") {
@@ -169,7 +174,7 @@ func (l *live) finish() error {
 	defer cancel()
 	closeErr := l.runner.Close(ctx)
 	l.stream.EndText()
-	_ = l.output.Flush() // an output that is lost belongs to the end that is recorded; l.ctx knows of it
+	_ = l.flush() // an output that is lost belongs to the end that is recorded; l.ctx knows of it
 	end := l.end()
 	if closeErr != nil && len(end.Errors) == 0 {
 		l.stream.Emit(event.Warning, event.At{}, &event.Warn{Code: "teardown", Text: fmt.Sprintf("closing the agents: %v", closeErr)})
@@ -184,12 +189,15 @@ func (l *live) finish() error {
 		}
 		l.stream.Unrecorded(event.RunEnded, event.At{}, end)
 	}
-	if l.output.Close() != nil && end.ExitCode == 0 {
+	if errors.Join(l.output.Close(), l.styled()) != nil && end.ExitCode == 0 {
 		end.ExitCode = exitOutputClosed
 	}
 	l.release()
 	return codeError(l.report(end.ExitCode))
 }
+
+// flush waits until the document's text so far is written.
+func (l *live) flush() error { return errors.Join(l.output.Flush(), l.styled()) }
 
 // end says how the run ended: a signal wins, else the first failure in document order decides.
 func (l *live) end() *event.End {

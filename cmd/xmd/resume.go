@@ -79,6 +79,7 @@ func resumeRun(p *program, c *call) error {
 	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
 		return p.invalid(format, err)
 	}
+	p.openFace(c)
 	if err := p.openReports(c); err != nil {
 		return p.invalid(format, err)
 	}
@@ -166,7 +167,7 @@ func (r *resumption) takeOver(ctx context.Context, run store.Run) error {
 
 func (r *resumption) note(format string, args ...any) {
 	if !r.c.Bool("q") {
-		_, _ = fmt.Fprintln(r.p.stderr, printable(fmt.Sprintf(format, args...)))
+		_, _ = fmt.Fprintln(r.p.through(r.p.stderr), printable(fmt.Sprintf(format, args...)))
 	}
 }
 

@@ -46,7 +46,7 @@ func sessionFlags() []cli.Flag {
 		&cli.StringFlag{Name: "trace-acp", Usage: "write the raw frames of the agents to this file"},
 		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only warnings and errors on stderr"},
 		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "the agents' own stderr and notices too"},
-		&cli.BoolFlag{Name: "no-color", Usage: "no colours (there are none yet)"},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
 	}
 }
 
@@ -78,6 +78,7 @@ func runDocument(p *program, c *call) error {
 	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
 		return p.invalid(format, err)
 	}
+	p.openFace(c)
 	if err := p.openReports(c); err != nil {
 		return p.invalid(format, err)
 	}
@@ -232,7 +233,7 @@ func limited(ctx context.Context, timeout string) (context.Context, context.Canc
 // say prints diagnostics on stderr.
 func (p *program) say(src *diag.Source, list diag.List) {
 	list.Sort()
-	_ = diag.WriteText(p.stderr, src, list)
+	_ = diag.WriteText(p.through(p.stderr), src, list)
 }
 
 // name of a run for lock owners: the command without values that could be secret.
