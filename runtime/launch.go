@@ -94,7 +94,7 @@ type window struct {
 func (w *window) open(ctx context.Context) (*int, error) {
 	var ok bool
 	if w.launcher, ok = w.s.agent.(Launcher); !ok {
-		return nil, w.s.fail(Errorf(KindUnsupported, "xmd does not open the interface of %s; it opens those of Codex and Claude", w.s.info.Shown))
+		return nil, w.s.fail(Errorf(KindUnsupported, "xmd knows no interface of %s that it could open", w.s.info.Shown))
 	}
 	w.native = w.launcher.Native()
 	if _, _, err := w.r.o.Past.Last(ctx, w.at.Step, event.Launched, &w.was); err != nil {
