@@ -107,7 +107,7 @@ func (w *work) take(e *event.Event) bool {
 	case *event.Agent:
 		w.shown, w.phase = body.Shown, "waiting for "+body.Shown+" to open the conversation"
 	case *event.Sent:
-		w.phase = "waiting for " + w.name() + " to take the prompt"
+		w.phase = "waiting for " + w.name() + " to begin"
 	case *event.Accepted:
 		w.phase = "at work"
 	case *event.Delta:

@@ -27,7 +27,7 @@ func TestStatusSaysWhatIsAwaited(t *testing.T) {
 		{event.StepStarted, event.At{Step: "If1"}, &event.Step{Kind: "elicit"}, 0, ""},
 		{event.StepStarted, at, &event.Step{Kind: "prompt"}, 0, "a.xmd:1:1 · 0s · waiting for the session and its agent"},
 		{event.AgentStarted, on, &event.Agent{Shown: "Codex"}, 2 * time.Second, "a.xmd:1:1 · codex/main · 2s · waiting for Codex to open the conversation"},
-		{event.PromptSent, on, &event.Sent{}, time.Second, "a.xmd:1:1 · codex/main · 3s · waiting for Codex to take the prompt"},
+		{event.PromptSent, on, &event.Sent{}, time.Second, "a.xmd:1:1 · codex/main · 3s · waiting for Codex to begin"},
 		{event.PromptAccepted, on, &event.Accepted{}, time.Minute, "a.xmd:1:1 · codex/main · 1m03s · at work"},
 		{event.ToolStarted, on, &event.Tool{ID: "1", Name: "Bash", Subject: "go\ttest\x1b[2J\n./..."}, 0, "a.xmd:1:1 · codex/main · 1m03s · Bash go test[2J ./..."},
 		{event.ToolStarted, on, &event.Tool{ID: "2", Name: "Read", Subject: "x.go"}, 0, "a.xmd:1:1 · codex/main · 1m03s · Read x.go"},
