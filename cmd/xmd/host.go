@@ -114,7 +114,7 @@ func (h *host) store(ctx context.Context) (*store.Store, error) {
 }
 
 // first is the first value that is not empty.
-func first(values ...string) string {
+func first[T ~string](values ...T) T {
 	for _, v := range values {
 		if v != "" {
 			return v

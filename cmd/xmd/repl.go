@@ -75,7 +75,7 @@ func replMain(p *program, c *call) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := p.secrets(c, nil)
+	secrets, err := h.secrets(p, c, nil)
 	if err != nil {
 		return err
 	}
@@ -83,12 +83,16 @@ func replMain(p *program, c *call) error {
 	r := &repl{p: p, h: h, c: c, secrets: secrets, tty: isTerminal(p.stdin), include: c.StringSlice("include")}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
+	given, err := h.settingsOf(c, "text")
+	if err != nil {
+		return err
+	}
 	if err := r.openInput(ctx); err != nil {
 		return err
 	}
 	defer func() { _ = r.in.Close() }()
 	empty := &plan.Plan{Source: diag.NewSource("repl", "")}
-	if r.live, err = h.begin(ctx, p, c, job{plan: empty, secrets: secrets, settings: h.settingsOf(c, "text")}); err != nil {
+	if r.live, err = h.begin(ctx, p, c, job{plan: empty, secrets: secrets, settings: given}); err != nil {
 		return err
 	}
 	stop := r.watch(cancel)

@@ -149,8 +149,12 @@ func (r *resumption) prepare(ctx context.Context) (err error) {
 // takeOver takes the run's lock. What is left of a process that has ended is waited for; a run that goes on is busy.
 func (r *resumption) takeOver(ctx context.Context, run store.Run) error {
 	owner := store.LockOwner{Run: run.ID, Command: "xmd resume"}
-	lock, err := r.store.Wait(ctx, waitOf(r.c, "wait"), store.LockRun, run.ID, owner)
+	lock, err := r.store.TryLock(ctx, store.LockRun, run.ID, owner)
 	var busy *store.BusyError
+	if wait := waitOf(r.c, "wait"); errors.As(err, &busy) && wait > 0 {
+		r.note("waiting up to %s: %s", wait, busy.Says())
+		lock, err = r.store.Wait(ctx, wait, store.LockRun, run.ID, owner)
+	}
 	if errors.As(err, &busy) && busy.Gone {
 		r.note("waiting up to %s for what is left of the process that ran %s", leftLimit, run.ID)
 		lock, err = r.store.Wait(ctx, leftLimit, store.LockRun, run.ID, owner)

@@ -124,11 +124,14 @@ func (h *host) job(p *program, c *call, compiled *plan.Plan, target string) (job
 	if err != nil {
 		return job{}, err
 	}
-	j := job{plan: compiled, props: props, answers: answers, settings: h.settingsOf(c, c.String("format"))}
+	j := job{plan: compiled, props: props, answers: answers}
+	if j.settings, err = h.settingsOf(c, c.String("format")); err != nil {
+		return job{}, err
+	}
 	j.settings.Target, j.settings.Variables = target, p.variablesOf(compiled)
 	j.settings.setAnswers(answers)
 	if j.env, err = documentEnv(compiled, j.settings.Variables); err == nil {
-		j.secrets, err = p.secrets(c, compiled)
+		j.secrets, err = h.secrets(p, c, compiled)
 		j.settings.Secrets = j.secrets.Names()
 	}
 	return j, err
