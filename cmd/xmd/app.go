@@ -45,7 +45,12 @@ var notBuilt = map[string]bool{
 }
 
 // run is xmd without os.Exit: it returns the exit code.
-func run(p *program) int {
+func run(p *program) (code int) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			code = p.crashed(fault)
+		}
+	}()
 	err := dispatch(p)
 	p.face.screen.Close()
 	return p.finish(err)

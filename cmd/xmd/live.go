@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -44,6 +45,8 @@ type live struct {
 	trace   *os.File
 	secrets *secret.Set
 	thrown  error              // what ended the document
+	faults  string             // the folder for reports of faults
+	faulty  bool               // xmd met a fault of its own
 	report  func(code int) int // writes what is to be written when the run has ended, and returns the exit code
 }
 
@@ -94,14 +97,14 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 	w, l.styled = p.document(j.settings.Format)
 	l.output = event.NewOutput(w, func(err error) { l.cancel(outputLost(err)) })
 	l.digest = event.NewDigestSink()
-	l.report = p.report
+	l.report, l.faults = p.report, filepath.Join(h.stateDir, "faults")
 	notes := p.notes(c, j.secrets)
 	notes.told = c.verb == "repl"
 	sinks := []event.Sink{event.TextSink{W: l.output}, notes, l.digest}
 	if machine := machineSink(j.settings.Format, l.output); machine != nil {
 		sinks[0] = machine
 	}
-	sinks = append(append(sinks, p.reports.sinks()...), p.face.sinks()...)
+	sinks = append(append(sinks, p.sinks()...), p.face.sinks()...)
 	var keep event.Recorder = l.journal
 	if p.recorder != nil {
 		keep = p.recorder(keep)
@@ -172,7 +175,7 @@ func (l *live) record(ctx context.Context, h *host, j job) error {
 func (l *live) finish() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeLimit)
 	defer cancel()
-	closeErr := l.runner.Close(ctx)
+	closeErr := l.close(ctx)
 	l.stream.EndText()
 	_ = l.flush() // an output that is lost belongs to the end that is recorded; l.ctx knows of it
 	end := l.end()
@@ -203,6 +206,10 @@ func (l *live) flush() error { return errors.Join(l.output.Flush(), l.styled()) 
 func (l *live) end() *event.End {
 	end := &event.End{Outcome: "done", Stopped: l.runner.StoppedAt(), Output: l.digest.Sum()}
 	failures := l.runner.Failures()
+	var fault *runtime.Error
+	if errors.As(l.thrown, &fault) && fault.Kind == runtime.KindInternal {
+		failures = append(failures, fault)
+	}
 	var lost *runtime.Error
 	if len(failures) == 0 && errors.As(context.Cause(l.ctx), &lost) && lost.Kind == runtime.KindFailed {
 		failures = append(failures, lost) // everything ran, and the last of it could not be written

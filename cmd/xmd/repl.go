@@ -316,14 +316,19 @@ func (r *repl) execute(ctx context.Context, do func(context.Context)) {
 	entry, cancel := context.WithCancelCause(ctx)
 	r.set(cancel)
 	before := len(r.live.runner.Failures())
-	do(entry)
+	fault := r.live.guarded(func() error { do(entry); return nil })
 	r.set(nil)
 	cancel(nil)
 	_ = r.live.flush() // before what is said of this entry and of the next; a reader that has gone ends ctx
 	if signalCode(ctx) == exitOutputClosed {
 		return // silently
 	}
-	for _, e := range r.live.runner.Failures()[before:] {
+	failures := r.live.runner.Failures()[before:]
+	var e *runtime.Error
+	if errors.As(fault, &e) {
+		failures = append(failures, e)
+	}
+	for _, e := range failures {
 		_, _ = fmt.Fprintln(r.p.through(r.p.stderr), term.Paint(r.p.face.rules.Color, term.Red, printable(errorLine(e))))
 		if r.code = e.Kind.ExitCode(); e.Kind == runtime.KindCancelled {
 			r.code = exitInterrupt

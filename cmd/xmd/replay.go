@@ -30,6 +30,7 @@ func replayRun(p *program, c *call) error {
 	if format != "text" && format != "json" && format != "ndjson" {
 		return &usageError{message: fmt.Sprintf("--format is text, json or ndjson, not %q", format)}
 	}
+	p.owing = format
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("replay takes one run, got %d", len(c.args))})
 	}
@@ -75,7 +76,7 @@ func (p *program) replay(ctx context.Context, c *call, r *recorded, format strin
 	if machine := machineSink(format, out); machine != nil {
 		sinks[0] = machine
 	}
-	sinks = append(sinks, p.reports.sinks()...)
+	sinks = append(sinks, p.sinks()...)
 	runner := r.offline(true, false, sinks...)
 	runner.Tell(event.RunStarted, &event.Run{Document: r.run.Document, Digest: r.plan.Digest, Dir: r.run.Dir, Props: r.props})
 	thrown := runner.Execute(ctx, r.plan)
@@ -85,6 +86,7 @@ func (p *program) replay(ctx context.Context, c *call, r *recorded, format strin
 		end = event.End{Outcome: "failed", ExitCode: problem.Kind.ExitCode(), Errors: []*event.Error{runtime.EventError(problem)}}
 	}
 	runner.Tell(event.RunEnded, &end)
+	p.owing = ""
 	end.ExitCode = p.report(end.ExitCode)
 	if errors.Join(out.Close(), styled()) != nil {
 		if code := signalCode(ctx); code != 0 {

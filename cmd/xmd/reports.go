@@ -104,6 +104,15 @@ func (r *reports) sinks() []event.Sink {
 	return list
 }
 
+// sinks are what reads the event stream beside what is shown.
+func (p *program) sinks() []event.Sink {
+	list := p.reports.sinks()
+	if p.observe != nil {
+		list = append(list, p.observe)
+	}
+	return list
+}
+
 // write puts every report in its place, after run.ended. One that fails hides no other.
 func (r *reports) write() error {
 	if r == nil {

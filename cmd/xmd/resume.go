@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,6 +74,7 @@ func resumeRun(p *program, c *call) error {
 	if format != "text" && format != "json" && format != "ndjson" {
 		return &usageError{message: fmt.Sprintf("--format is text, json or ndjson, not %q", format)}
 	}
+	p.owing = format
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("resume takes one run, got %d", len(c.args))})
 	}
@@ -306,12 +308,14 @@ func (r *resumption) goOn(ctx context.Context) error {
 	if err != nil {
 		return r.p.notBegun(ctx, r.settings.Format, err)
 	}
-	if failed := l.runner.Settle(l.ctx); len(failed) > 0 {
-		l.thrown = failed[0]
-	}
-	if err := l.runner.Execute(l.ctx, j.plan); l.thrown == nil {
-		l.thrown = err
-	}
+	l.thrown = l.guarded(func() error {
+		var failed error
+		if list := l.runner.Settle(l.ctx); len(list) > 0 {
+			failed = list[0]
+		}
+		return cmp.Or(failed, l.runner.Execute(l.ctx, j.plan))
+	})
+	r.p.owing = ""
 	return l.finish()
 }
 

@@ -72,6 +72,7 @@ func runDocument(p *program, c *call) error {
 	if format != "text" && format != "json" && format != "ndjson" {
 		return &usageError{message: fmt.Sprintf("--format is text, json or ndjson, not %q", format)}
 	}
+	p.owing = format
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("run takes one document, got %d", len(c.args))})
 	}
@@ -178,7 +179,8 @@ func (p *program) invalid(format string, err error) error {
 
 // owe tells the end of a run that never began to whoever reads a machine format or a report.
 func (p *program) owe(format string, end *event.End) {
-	sinks := p.reports.sinks()
+	p.owing = ""
+	sinks := p.sinks()
 	if sink := machineSink(format, p.stdout); sink != nil {
 		sinks = append(sinks, sink)
 	}
@@ -209,7 +211,8 @@ func (h *host) execute(p *program, c *call, j job) error {
 	if err != nil {
 		return p.notBegun(ctx, j.settings.Format, err)
 	}
-	live.thrown = live.runner.Execute(live.ctx, j.plan)
+	live.thrown = live.guarded(func() error { return live.runner.Execute(live.ctx, j.plan) })
+	p.owing = ""
 	return live.finish()
 }
 
