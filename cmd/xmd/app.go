@@ -35,13 +35,13 @@ type call struct {
 func commands() []*command {
 	return []*command{
 		runCommand(), checkCommand(), fmtCommand(), planCommand(), replCommand(), resumeCommand(), replayCommand(), runsCommand(),
-		showCommand(), exportCommand(), sessionsCommand(), openCommand(), agentsCommand(), doctorCommand(), simCommand(), schemaCommand(), versionCommand(),
+		showCommand(), exportCommand(), sessionsCommand(), openCommand(), agentsCommand(), doctorCommand(), simCommand(), schemaCommand(), completionCommand(), manCommand(), versionCommand(),
 	}
 }
 
 // notBuilt are commands that are planned and refused as such.
 var notBuilt = map[string]bool{
-	"handoff": true, "test": true, "completion": true,
+	"handoff": true, "test": true,
 }
 
 // run is xmd without os.Exit: it returns the exit code.
@@ -105,6 +105,9 @@ func dispatch(p *program) error {
 	switch first {
 	case "--help", "-h", "help":
 		help(p.stdout)
+		return nil
+	case completeVerb:
+		p.complete(rest)
 		return nil
 	case "--version":
 		first = "version"
