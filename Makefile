@@ -2,6 +2,9 @@
 # make demo       run examples/demo.xmd on the built-in scripted agent: no account, no network
 # make test       all tests, with the race detector
 # make real       the real agents, pinned and driven by a scripted model on loopback; writes specs/evidence.md
+#                 AGENTS=codex,grok narrows to these, AGENTS=installed takes what is on PATH; then bin/evidence.md is written
+# make live       AGENT=codex: two prompts to an agent on your own sign-in; says what it will do and asks first
+# make cross      compile for Linux, macOS and Windows; nothing is run there
 # make lint       gofmt, go vet, golangci-lint (pinned, built into the cache folder)
 # make bench      Go benchmarks; BENCH=regexp narrows, BENCHTIME=5s lengthens
 # make fuzz       every fuzz target in turn for FUZZTIME (60s)
@@ -18,9 +21,27 @@ GOFLAGS_   := -tags=$(TAGS) -buildvcs=false
 
 TEST_TIMEOUT ?= 15m
 REAL_TIMEOUT ?= 30m
+# How many tests of real programs run at once. Most of their time is waiting.
+REAL_PARALLEL ?= 4
 # The packages that hold tests against real programs, and the names of those tests.
-REAL_PKGS  ?= ./agents/... ./cmd/xmd/...
-REAL_RUN   ?= ^TestReal
+REAL_PKGS_ALL := ./agents/... ./cmd/xmd/...
+REAL_RUN_ALL  := ^TestReal
+AGENTS     ?=
+comma      := ,
+INSTALLED  := $(filter installed,$(subst $(comma), ,$(AGENTS)))
+ifneq ($(INSTALLED),)
+REAL_PKGS  ?= ./agents/agenttest
+REAL_RUN   ?= ^TestRealInstalled$$
+else
+REAL_PKGS  ?= $(REAL_PKGS_ALL)
+REAL_RUN   ?= $(REAL_RUN_ALL)
+endif
+# Only a whole run writes the page of the specifications: in that of any other run most cells are "not run".
+ifeq ($(AGENTS)|$(REAL_PKGS)|$(REAL_RUN),|$(REAL_PKGS_ALL)|$(REAL_RUN_ALL))
+REAL_PAGE  ?= specs/evidence.md
+else
+REAL_PAGE  ?= bin/evidence.md
+endif
 FUZZTIME   ?= 60s
 BENCH      ?= .
 BENCHTIME  ?= 1s
@@ -30,7 +51,7 @@ LINT_DIR   := $(CACHE)/xmd-tools/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env
 LINT       := $(LINT_DIR)/golangci-lint
 
 .DELETE_ON_ERROR:
-.PHONY: build demo test real lint bench fuzz clean help
+.PHONY: build demo test real live cross lint bench fuzz clean help
 
 # The Go tool decides what is out of date, so the binary is always asked for.
 build:
@@ -43,17 +64,29 @@ demo: build
 test:
 	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test $(GOFLAGS_) -race -timeout $(TEST_TIMEOUT) ./...
 
-# Installs the pinned programs into a cache outside the clone, runs every TestReal… against them, and writes the table even
-# if some failed. What cannot be installed is reported as not run, never as passed.
+# Installs the pinned programs into a cache outside the clone, runs every TestReal… against them, and writes the page even
+# if some failed. What cannot be installed is reported as not run, never as passed. The evidence of a run is in a folder of
+# that run, so that runs at the same time do not mix and nothing of an earlier one counts.
 real: build
-	$(GO) run $(GOFLAGS_) ./agents/agenttest/real
+	$(if $(INSTALLED),@echo 'the agents on PATH: nothing is installed',$(GO) run $(GOFLAGS_) ./agents/agenttest/real $(if $(AGENTS),$(subst $(comma), ,$(AGENTS)) acpx node22))
 	@programs=$${XMD_REAL_CACHE:-$(CACHE)/xmd-real}/programs.json; \
 	bin() { awk -F'"' -v want="$$1" '$$2 == "name" { name = $$4 } $$2 == "bin" && name == want { print $$4 }' "$$programs"; }; \
-	export XMD_REAL=1 XMD_REAL_BIN='$(CURDIR)/bin/xmd' XMD_REAL_NODE22="$$(bin node22)" XMD_REAL_ACPX="$$(bin acpx)"; \
+	evidence=$$(mktemp -d); trap 'rm -rf "$$evidence"' EXIT; \
+	export XMD_REAL=1 XMD_REAL_EVIDENCE="$$evidence" XMD_REAL_AGENTS='$(AGENTS)' XMD_REAL_BIN='$(CURDIR)/bin/xmd' XMD_REAL_NODE22="$$(bin node22)" XMD_REAL_ACPX="$$(bin acpx)"; \
 	status=0; set -x; \
-	$(GO) test $(GOFLAGS_) -count=1 -p 1 -timeout $(REAL_TIMEOUT) -run '$(REAL_RUN)' -v $(REAL_PKGS) || status=$$?; \
-	$(GO) run $(GOFLAGS_) ./agents/agenttest/real evidence specs/evidence.md || status=$$?; \
+	$(GO) test $(GOFLAGS_) -count=1 -p 1 -parallel $(REAL_PARALLEL) -timeout $(REAL_TIMEOUT) -run '$(REAL_RUN)' -v $(REAL_PKGS) || status=$$?; \
+	$(GO) run $(GOFLAGS_) ./agents/agenttest/real evidence "$$evidence" $(REAL_PAGE) || status=$$?; \
 	exit $$status
+
+cross:
+	@for target in linux/amd64 linux/arm64 darwin/arm64 windows/amd64; do \
+	  echo "compiling for $$target"; \
+	  GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) build $(GOFLAGS_) -o /dev/null ./cmd/xmd; \
+	done
+
+# The person's own account. Refuses without a terminal and in CI, and nothing here calls it.
+live: build
+	@$(GO) run $(GOFLAGS_) ./agents/agenttest/real live '$(AGENT)' bin/xmd examples/continue.xmd
 
 lint: $(LINT)
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
@@ -82,4 +115,4 @@ clean:
 	rm -rf bin
 
 help:
-	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+	@sed -n 's/^# \(make .*\)/\1/p; s/^#\( \{16,\}.*\)/\1/p' Makefile

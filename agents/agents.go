@@ -37,17 +37,16 @@ type Custom struct {
 	Executable string            // the CLI that changes: for codex and claude the program the adapter is pointed at
 	Version    []string          // argv that prints the CLI's version
 
-	Home         string          // where it keeps its conversations: a path; ~/ begins with the person's home
-	Model        string          // of prompts that choose none
-	Effort       string          // likewise
-	Mode         string          // of an agent that is not built in the mode in which it asks; of others that of prompts that choose none
-	Instructions runtime.Channel // where it takes the workflow's instructions, where InstructionsGiven
-	// InstructionsGiven says that Instructions is meant, the empty ChannelLead too.
-	InstructionsGiven bool
-	Confirm           string   // what confirms identity: ConfirmList or ConfirmHistory; "": either
-	Reject            string   // a refused permission: RejectEnds or RejectContinues the turn; "": what is known of the agent
-	Fence             string   // the kind of the update behind a replay, or FenceAnswer; "": what is known of the agent
-	Noise             []string // messages that begin so are the agent's word, not the model's
+	Home   string // where it keeps its conversations: a path; ~/ begins with the person's home
+	Model  string // of prompts that choose none
+	Effort string // likewise
+	Mode   string // of an agent that is not built in the mode in which it asks; of others that of prompts that choose none
+	// Instructions is where the agent takes the workflow's, one of Channels; "": where the table says, nowhere for an agent that is not in it.
+	Instructions string
+	Confirm      string   // what confirms identity: ConfirmList or ConfirmHistory; "": either
+	Reject       string   // a refused permission: RejectEnds or RejectContinues the turn; "": what is known of the agent
+	Fence        string   // the kind of the update behind a replay, or FenceAnswer; "": what is known of the agent
+	Noise        []string // messages that begin so are the agent's word, not the model's
 }
 
 // Words of a Custom.
@@ -188,7 +187,8 @@ func (w way) info() runtime.AgentInfo {
 		ConfirmList: p.Confirm,
 		ConfirmLoad: p.ConfirmLoad,
 		ListOnly:    p.ListOnly,
-		Channel:     p.Channel,
+		Channel:     p.channel(),
+		OwnTools:    p.Transport == transportServer,
 		Defaults:    p.Defaults,
 	}
 }

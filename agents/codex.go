@@ -9,6 +9,7 @@ import (
 	"xmd/agents/codex"
 	"xmd/agents/native"
 	"xmd/agents/rollout"
+	"xmd/runtime"
 )
 
 // transportServer is that of Codex's own app-server.
@@ -40,9 +41,18 @@ var codexACP = Profile{
 
 	Settings: codexSettings,
 	Driver: acp.Profile{
-		StartLimit: 30 * time.Second,
-		EOFWait:    6 * time.Second, // leaves after 2 to 4.2 s
-		HomeVar:    "CODEX_HOME", HomeDir: ".codex",
+		StartLimit:   30 * time.Second,
+		Instructions: acp.Instructions{Channel: runtime.ChannelStart, Member: "systemPrompt", Form: acp.AppendPrompt},
+		// It calls every call of a server's tool "execute", and leaves out a server whose name the person's configuration has.
+		ServerMark: "is_mcp_tool_call",
+		DoorFailed: "mcp_startup.{server}.",
+		DoorCall: acp.DoorCall{
+			Member: []string{"rawInput", "server"}, Form: "{server}", Tool: []string{"rawInput", "tool"},
+			With:  []acp.Sign{{Member: []string{"_meta", "is_mcp_tool_call"}, Value: "true"}},
+			Asked: []acp.Sign{{Member: []string{"_meta", "is_mcp_tool_approval"}, Value: "true"}},
+		},
+		EOFWait: 6 * time.Second, // leaves after 2 to 4.2 s
+		HomeVar: "CODEX_HOME", HomeDir: ".codex",
 		Evidence:        acp.EvidenceRollout,
 		NoFence:         true,
 		Forms:           rollout.Forms,

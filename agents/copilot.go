@@ -8,12 +8,13 @@ import (
 	"xmd/agents/acp"
 	"xmd/agents/native"
 	"xmd/agents/past"
+	"xmd/runtime"
 )
 
 // copilot is GitHub Copilot CLI, which speaks ACP itself.
 var copilot = Profile{
 	Name: "copilot", Shown: "Copilot", Transport: "acp",
-	Adapter: Program{Command: "copilot", Args: []string{"--acp"}, Package: "@github/copilot", Tested: "1.0.102"},
+	Adapter: Program{Command: "copilot", Args: []string{"--acp", "--allow-all-mcp-server-instructions"}, Package: "@github/copilot", Tested: "1.0.102"},
 	Unasked: "reading files below the folder it works in",
 	Confirm: true,
 	// It asks whether to trust the folder, once.
@@ -24,7 +25,15 @@ var copilot = Profile{
 		Options:    []acp.Option{{ID: "allow_all", Value: "off"}}, // the person's settings can turn it on
 		StartLimit: 30 * time.Second,                              // a version unpacks itself at its first start, 5 s
 		HomeVar:    "COPILOT_HOME", HomeDir: ".copilot",
-		NoFence:          true,
+		NoFence:      true,
+		Instructions: acp.Instructions{Channel: runtime.ChannelDoor},
+		NoCommands:   true,
+		AwaitsDoor:   2 * time.Second, // a first prompt at once was seen without the door\'s instructions; 1.0.89 asks only when it is prompted, and has the instructions by then
+		// The title of a command is in the model's words; then that of its request is the same.
+		DoorCall: acp.DoorCall{
+			Member: []string{"title"}, Form: "{server}-{tool}", First: true,
+			Asked: []acp.Sign{{Member: []string{"toolCall", "title"}, Value: "{tool}"}},
+		},
 		Forms:            past.Forms{ErrorText: []string{"Error: "}},
 		Missing:          []acp.Shape{{Code: -32002, Member: "message", Prefix: "Resource not found: Session "}},
 		RejectEnds:       true,

@@ -12,7 +12,7 @@ func TestCustomTables(t *testing.T) {
 	m := newMachine(t, "mine", "claude", "claude-agent-acp", "codex", "codex-acp")
 	m.cfg = map[string]Custom{
 		"mine": {
-			Command: "mine", Home: "~/mine", Mode: "ask", Model: "m", Effort: "e", Instructions: runtime.ChannelDoor, InstructionsGiven: true,
+			Command: "mine", Home: "~/mine", Mode: "ask", Model: "m", Effort: "e", Instructions: string(runtime.ChannelDoor),
 			Confirm: ConfirmList, Reject: RejectContinues, Fence: FenceAnswer, Noise: []string{"n"},
 		},
 		"claude": {Home: "/srv/claude", Mode: "plan", Confirm: ConfirmHistory, Reject: RejectEnds, Fence: "x"},

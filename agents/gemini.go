@@ -6,6 +6,7 @@ import (
 	"xmd/agents/acp"
 	"xmd/agents/native"
 	"xmd/agents/past"
+	"xmd/runtime"
 )
 
 // gemini is Gemini CLI, which speaks ACP itself. It has no list of conversations, but looks for the id inside its files.
@@ -24,7 +25,12 @@ var gemini = Profile{
 		Mode:       "default",
 		StartLimit: 60 * time.Second, // 2 to 10 s
 		HomeTop:    "GEMINI_CLI_HOME", HomeDir: ".gemini",
-		Fence: "available_commands_update",
+		// It does not wait for what it replays, only for room in its pipe: the fence is on its way when a message is longer than that.
+		Fence: "available_commands_update", Trails: 300 * time.Millisecond,
+		Instructions: acp.Instructions{Channel: runtime.ChannelDoor},
+		AwaitsDoor:   5 * time.Second, // it asks before it answers a new or a load
+		DoorCall:     acp.DoorCall{Member: []string{"toolCallId"}, Form: "mcp_{server}_{tool}__{rest}"},
+		DoorMissed:   "it starts no tool servers in a folder that it does not trust, and says nothing of it; run `gemini` there and trust it, or set GEMINI_CLI_TRUST_WORKSPACE=true",
 		Forms: past.Forms{Synthetic: []past.Frame{
 			{Open: "<session_context>", Close: "</session_context>"},
 			{Open: "[Function Response: ", Close: "]"},

@@ -5,6 +5,7 @@ import (
 
 	"xmd/agents/acp"
 	"xmd/agents/native"
+	"xmd/runtime"
 )
 
 // grok is xAI's Grok, which speaks ACP itself. Without its leader no process of it outlives the one that xmd starts.
@@ -18,7 +19,13 @@ var grok = Profile{
 	Driver: acp.Profile{
 		StartLimit: 30 * time.Second, // its script unpacks the program at the first start, 6 s
 		HomeVar:    "GROK_HOME", HomeDir: ".grok",
-		NoFence: true,
+		NoFence:      true,
+		Instructions: acp.Instructions{Channel: runtime.ChannelStart, Member: "_meta.rules", Form: "{text}"},
+		Ready:        "_x.ai/mcp_initialized",
+		DoorCall: acp.DoorCall{
+			Member: []string{"rawInput", "tool_name"}, Form: "{server}__{tool}",
+			With: []acp.Sign{{Member: []string{"_meta", "x.ai/tool", "name"}, Value: "use_tool"}}, // any tool may be given such an input
+		},
 		TurnEnd: acp.TurnEnd{Method: "_x.ai/session/update", Kind: "turn_completed", Member: "stop_reason", Normal: "end_turn"},
 		// The same error comes for a conversation of another folder, which the list names.
 		Missing:          []acp.Shape{{Code: -32603, Member: "data.code", Prefix: "FS_NOT_FOUND"}},

@@ -53,8 +53,7 @@ func (r *Registry) listing(p Profile) Listing {
 	w, err := r.find(p)
 	l := Listing{
 		Name: p.Name, Shown: p.Shown, Transport: p.Transport, Unasked: p.Unasked,
-		CLI: w.cli, TestedVersion: p.Adapter.Tested, Install: w.install,
-		Home: w.home(),
+		CLI: w.cli, TestedVersion: p.Adapter.Tested, Install: w.install, Home: w.home(),
 	}
 	if err != nil {
 		l.Problem = message(err)

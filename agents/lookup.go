@@ -35,13 +35,22 @@ func (r *Registry) find(p Profile) (way, error) { return r.findAs(p, r.o.Config[
 // findAs is find with this configuration of the agent.
 func (r *Registry) findAs(p Profile, c Custom) (way, error) {
 	_, known := builtIn(p.Name)
-	w := way{profile: p.with(c, known), custom: !known, lookupEnv: r.o.Env}
+	w := way{profile: p, custom: !known, lookupEnv: r.o.Env}
+	if c.Instructions != "" && !slices.Contains(Channels(p.Transport), c.Instructions) {
+		return w, r.fail(p, runtime.KindInvalid, "%s takes no instructions by %q, as [agents.%s] says: write %s", p.Shown, c.Instructions, p.Name, oneOf(Channels(p.Transport)))
+	}
+	w.profile = p.with(c, known)
 	if c.Transport != "" && c.Transport != p.Transport {
 		return w, r.fail(p, runtime.KindInvalid, "the transport %q of [agents.%s] is not one this build has for %s: write %s", c.Transport, p.Name, p.Shown, oneOf(Transports(p.Name)))
 	}
 	w.env = append(w.env, p.Env...)
 	if p.Transport == transportServer && (c.Fence != "" || c.Noise != nil || c.Reject != "" || c.Confirm != "") {
 		return w, r.fail(p, runtime.KindInvalid, "confirm, reject, fence and noise of [agents.%s] are for agents over acp; %s is reached over %s, which needs none of them", p.Name, p.Shown, p.Transport)
+	}
+	for _, kv := range p.Weak {
+		if name, _, _ := strings.Cut(kv, "="); envValue(r.o.Env, name) == "" && c.Env[name] == "" {
+			w.env = append(w.env, kv)
+		}
 	}
 	if err := r.findCLI(&w, c); err != nil {
 		return w, err
@@ -78,8 +87,8 @@ func (p Profile) with(c Custom, known bool) Profile {
 	if !known { // nobody knows better in which mode it asks
 		p.Driver.Mode, p.Defaults.Mode = c.Mode, ""
 	}
-	if c.InstructionsGiven {
-		p.Channel = c.Instructions
+	if c.Instructions != "" {
+		p = p.instructedBy(c.Instructions)
 	}
 	switch c.Confirm {
 	case ConfirmList:

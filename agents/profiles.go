@@ -20,6 +20,7 @@ type Profile struct {
 	CLI       Program // the person's own program behind the adapter; zero: the adapter is the agent
 	Points    string  // the environment variable that points the adapter at the CLI
 	Env       []string
+	Weak      []string // environment that is set only where there is none of that name
 	Serves    []string // arguments with which the CLI speaks the transport itself; nil: the adapter does
 	AskMode   string   // the mode Env starts it in, where the driver sets none
 	Version   []string // arguments with which the CLI prints its version; nil: the handshake tells it
@@ -28,9 +29,9 @@ type Profile struct {
 	// ConfirmLoad says that a load that succeeded confirms identity too: the agent compares the id with the one it kept.
 	ConfirmLoad bool
 	ListOnly    bool             // nothing but the list confirms identity, not a history that matches
-	Channel     runtime.Channel  // where it takes the workflow's instructions
 	Defaults    runtime.Settings // of prompts that choose none
 	Home        string           // as the configuration says; "": as Driver finds it
+	leads       bool             // the configuration says that instructions lead the message
 	Own         bool             // xmd itself: found without looking, and given XMD_SIM_* of the environment
 	Driver      acp.Profile
 	Native      native.Interface // of its own, for people; zero: xmd does not open it
@@ -74,6 +75,15 @@ var profiles = []Profile{
 		Settings: claudeSettings,
 		Driver: acp.Profile{
 			Mode: "default", Meta: json.RawMessage(rawMessages),
+			// 2.1.210 takes what comes with every load, and drops it where nothing comes; from 2.1.300 on the first that it saw stays.
+			Instructions: acp.Instructions{Channel: runtime.ChannelEvery, Member: "_meta.systemPrompt", Form: `{"append":{text}}`},
+			DoorCall: acp.DoorCall{
+				Member: []string{"_meta", "claudeCode", "toolName"}, Form: "mcp__{server}__{tool}",
+				Unless: []acp.Sign{
+					{Member: []string{"_meta", "claudeCode", "mcpServer", "name"}, Value: "{server}"},
+					{Member: []string{"_meta", "claudeCode", "mcpServer", "source"}, Value: "dynamic"}, // not of the person's configuration
+				},
+			},
 			StartLimit: 30 * time.Second,
 			EOFWait:    5 * time.Second, // the CLI behind it may live on for 3 s
 			HomeVar:    "CLAUDE_CONFIG_DIR", HomeDir: ".claude",
@@ -111,6 +121,7 @@ var profiles = []Profile{
 			StartLimit: 30 * time.Second,
 			Asserts:    true,
 			Fence:      "available_commands_update",
+			DoorCall:   acp.DoorCall{Member: []string{"_meta", "sim", "server"}, Form: "{server}", Tool: []string{"_meta", "sim", "tool"}},
 			Forms:      past.Forms{Summary: "This conversation goes on from an earlier one of "},
 			Missing:    []acp.Shape{{Code: -32002}},
 			Busy:       []acp.Shape{{Code: -32600, Member: "data.reason", Prefix: "thread_active_writer"}},

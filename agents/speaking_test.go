@@ -18,7 +18,7 @@ func TestSpeakingAgents(t *testing.T) {
 		resume  []string
 		home    []string // below the person's, and what names another
 	}{
-		{"copilot", []string{"--acp"}, "npm install -g @github/copilot@", []string{"--resume", "ID"}, []string{".copilot", "COPILOT_HOME"}},
+		{"copilot", []string{"--acp", "--allow-all-mcp-server-instructions"}, "npm install -g @github/copilot@", []string{"--resume", "ID"}, []string{".copilot", "COPILOT_HOME"}},
 		{"grok", []string{"agent", "--no-leader", "stdio"}, "npm install -g @xai-official/grok@", []string{"--resume", "ID"}, []string{".grok", "GROK_HOME"}},
 	} {
 		t.Run(c.agent, func(t *testing.T) {

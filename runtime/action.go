@@ -6,11 +6,12 @@ import (
 	"xmd/runtime/event"
 )
 
-// action is one tool call of a turn, joined from its updates.
+// action is one tool call of a turn as the agent tells of it, joined from its updates.
 type action struct {
 	ToolCall
 	began time.Time
-	over  bool // its end was told
+	shown bool // its start was told
+	over  bool // its end was told, or it is not told here at all
 }
 
 // outcomes are the ends of a call as they are told, by its status.
@@ -18,21 +19,45 @@ var outcomes = map[string]string{"completed": "done", "failed": "failed", "decli
 
 // tool joins the updates of one call and tells its start and its end, once each.
 func (t *turn) tool(u *ToolCall) {
-	a, known := t.calls[u.ID]
-	if !known {
+	a := t.actions[u.ID]
+	if a == nil {
 		a = &action{ToolCall: ToolCall{ID: u.ID}, began: time.Now()}
-		if t.calls == nil {
-			t.calls = map[string]*action{}
+		if t.actions == nil {
+			t.actions = map[string]*action{}
 		}
-		t.calls[u.ID] = a
+		t.actions[u.ID] = a
 		t.order = append(t.order, a)
 	}
 	a.merge(u)
-	if !known {
-		t.r.o.Stream.Emit(event.ToolStarted, t.at, a.body())
+	outcome := outcomes[a.Status]
+	if !a.shown && !t.shows(a, outcome) {
+		return
 	}
-	if outcome := outcomes[a.Status]; outcome != "" {
+	t.startAction(a)
+	if outcome != "" {
 		t.endAction(a, outcome)
+	}
+}
+
+// shows says whether a call is told as the agent's own. One of the workflow's tools is told as what came in through the door, and here only if
+// nothing came in. One that may yet turn out to be such waits until it is more than pending.
+func (t *turn) shows(a *action, outcome string) bool {
+	switch {
+	case a.over || t.s.pass == nil && t.s.direct() == nil:
+		return !a.over
+	case a.Door == "":
+		return a.Status != "" && a.Status != "pending"
+	case outcome == "":
+		return false
+	}
+	a.over = t.calls.saw(a.Door)
+	return !a.over
+}
+
+func (t *turn) startAction(a *action) {
+	if !a.shown {
+		a.shown = true
+		t.show(event.ToolStarted, a.body())
 	}
 }
 
@@ -50,18 +75,25 @@ func (t *turn) endAction(a *action, outcome string) {
 	}
 	body := a.body()
 	body.Outcome, body.Milliseconds = outcome, time.Since(a.began).Milliseconds()
-	t.r.o.Stream.Emit(event.ToolEnded, t.at, body)
+	t.show(event.ToolEnded, body)
 }
 
-// endActions tells the calls of which the turn showed no end: what became of them is not known.
+// endActions tells the calls of which the turn showed no end: what became of them is not known. Those that waited to be known are told now,
+// unless they came in through the door.
 func (t *turn) endActions() {
 	for _, a := range t.order {
-		t.endAction(a, "unknown")
+		if !a.shown && !a.over && a.Door != "" && t.calls.saw(a.Door) {
+			a.over = true
+		}
+		if !a.over {
+			t.startAction(a)
+			t.endAction(a, "unknown")
+		}
 	}
 }
 
-func (a *action) body() *event.Tool {
-	body := &event.Tool{ID: a.ID, Name: a.Name, Kind: a.Kind, Subject: a.Subject, Input: a.Input, Output: a.Output}
+func (a *action) body() event.Tool {
+	body := event.Tool{ID: a.ID, Name: a.Name, Kind: a.Kind, Subject: a.Subject, Input: a.Input, Output: a.Output}
 	if len(a.Diffs) > 0 {
 		body.Diffs = a.Diffs
 	}
@@ -71,7 +103,7 @@ func (a *action) body() *event.Tool {
 // merge takes over what an update changed.
 func (c *ToolCall) merge(u *ToolCall) {
 	for _, m := range []struct{ to, from *string }{
-		{&c.Name, &u.Name}, {&c.Kind, &u.Kind}, {&c.Subject, &u.Subject}, {&c.Status, &u.Status}, {&c.Output, &u.Output},
+		{&c.Name, &u.Name}, {&c.Kind, &u.Kind}, {&c.Subject, &u.Subject}, {&c.Status, &u.Status}, {&c.Output, &u.Output}, {&c.Door, &u.Door},
 	} {
 		if *m.from != "" {
 			*m.to = *m.from

@@ -245,7 +245,7 @@ type PermissionRequest struct {
 	Paths   []string // every path or address the call names: of its input, its diffs, its locations
 	Input   json.RawMessage
 	Diffs   []Diff
-	Door    string // by structured identity a call of the workflow's own tool of this name; "": anything else
+	Door    string `json:",omitempty"` // by structured identity a call of the workflow's own tool of this name; "": anything else
 }
 
 // PermissionOutcome is one answered question.

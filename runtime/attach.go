@@ -29,6 +29,7 @@ func (r *Runner) attach(ctx context.Context, s *session, at event.At) error {
 	if rerr := s.release(context.WithoutCancel(ctx)); rerr != nil {
 		r.notice(fmt.Sprintf("closing %s: %v", s.info.Shown, rerr))
 	}
+	r.leave(s.conv)
 	return s.fail(err)
 }
 
@@ -39,6 +40,9 @@ func (r *Runner) attachNew(ctx context.Context, s *session, at event.At) error {
 		}
 		s.conn = nil
 	}
+	if err := r.enter(ctx, s); err != nil {
+		return err
+	}
 	if err := r.own(ctx, s); err != nil {
 		return err
 	}
@@ -46,28 +50,17 @@ func (r *Runner) attachNew(ctx context.Context, s *session, at event.At) error {
 	if err != nil {
 		return err
 	}
-	if id != "" {
-		if err := r.lockNative(ctx, s, id); err != nil {
-			return err
-		}
-	}
-	up := make(chan struct{})
-	if s.watch == nil && r.o.Observer != nil {
-		s.watch = r.o.Observer.Begin(ctx, s.info)
-	}
-	if err := r.start(ctx, s, at); err != nil {
+	if id, err = r.pinned(ctx, s, id); err != nil {
 		return err
 	}
-	close(up)
-	opened, openErr := r.open(ctx, s, id, at)
-	r.observe(ctx, s, up, at)
-	if openErr != nil {
-		return openErr
+	opened, now, err := r.connect(ctx, s, id, at)
+	if s.conv != nil && s.restart && lost(err) {
+		opened, now, err = r.startOver(ctx, s, id, at)
 	}
-	if err := r.confirm(ctx, s, id, opened, at); err != nil {
+	if err != nil {
 		return err
 	}
-	if err := r.settleFlights(ctx, s, id, opened.History); err != nil {
+	if err := r.settleFlights(ctx, s, now, opened.History); err != nil {
 		return err
 	}
 	return r.attached(s, at)
@@ -89,6 +82,11 @@ func (r *Runner) own(ctx context.Context, s *session) error {
 			return err
 		}
 		s.generation = gen
+		if due, err := tx.RestartDue(s.key); err != nil {
+			return err
+		} else if due && s.conv != nil {
+			s.why = ReasonJoined
+		}
 		if err := s.stillThere(tx); err != nil {
 			return err
 		}
@@ -150,6 +148,9 @@ func (r *Runner) recorded(ctx context.Context, s *session) (string, error) {
 		} else if found {
 			id = opened.NativeID
 		}
+		if s.told, err = tx.Told(s.key1()); err != nil {
+			return err
+		}
 		s.nextTurn, err = tx.NextTurn(s.key1())
 		return err
 	})
@@ -204,6 +205,7 @@ func (r *Runner) startAs(ctx context.Context, s *session, agent Agent, at event.
 		return err
 	}
 	s.conn, s.applied, s.unsettled = conn, Settings{}, false
+	s.has, s.equipped = outfit{}, false
 	r.o.Stream.Emit(event.AgentStarted, at, &event.Agent{Shown: s.info.Shown, Transport: agent.Info().Transport})
 	return nil
 }
@@ -211,7 +213,8 @@ func (r *Runner) startAs(ctx context.Context, s *session, agent Agent, at event.
 // open loads the recorded conversation or makes a new one. A new one's id is locked and recorded before any prompt.
 func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (Opened, error) {
 	opened, err := s.conn.Open(ctx, id)
-	if err != nil && id != "" && s.route == nil && KindOf(err) == KindMissing {
+	had, herr := r.hadTurn(ctx, s)
+	if err != nil && herr == nil && id != "" && !had && KindOf(err) == KindMissing {
 		// Opened once, never accepted a turn, and gone: agents keep nothing before the first turn. A new one replaces nothing.
 		if err := s.native.Close(); err != nil {
 			return Opened{}, err
@@ -227,7 +230,7 @@ func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (
 		s.nativeID = id
 		return opened, nil
 	}
-	if l, ok := s.conn.(Loader); ok && s.key.Named() && !l.CanLoad() {
+	if l, ok := s.conn.(Loader); ok && s.key.Named() && s.conv == nil && !l.CanLoad() {
 		r.warn("session", fmt.Sprintf("%s cannot load conversations: later runs cannot continue session %q.", s.info.Shown, s.name), at)
 	}
 	return opened, r.recordOpened(ctx, s, opened.ID, s.info.Transport, at)
@@ -349,7 +352,7 @@ func (r *Runner) settle(ctx context.Context, s *session, h History, turns []stor
 				return err
 			}
 		}
-		return tx.PutTurn(last)
+		return r.putTurn(tx, s, last)
 	})
 }
 
@@ -373,7 +376,13 @@ func (r *Runner) couldNotContinue(s *session, id string, err error) error {
 	if where == "" {
 		where = s.key.Root
 	}
-	advice := fmt.Sprintf("no prompt was sent; try again when it is back, or begin a new conversation on purpose: xmd sessions restart %s", s.key)
+	advice := "no prompt was sent; try again when it is back"
+	if s.key.Named() {
+		advice += fmt.Sprintf(", or begin a new conversation on purpose: xmd sessions restart %s", s.key)
+	}
+	if s.conv != nil && (kind == KindMissing || kind == KindEmpty) {
+		advice += `, or write onLost="restart" on the Conversation`
+	}
 	if retry || kind == KindBusy || kind == KindCouldNot {
 		advice = "no prompt was sent; try again"
 	}

@@ -105,7 +105,7 @@ func (r *Runner) regionLine(ctx context.Context, n *plan.Line, at place, out lay
 		case isText && text.Gap && behind:
 			err = line.Gap(text.Value)
 		default:
-			err = r.render(ctx, []plan.Node{inner}, at, out)
+			err = r.nodes(ctx, []plan.Node{inner}, at, out)
 		}
 		if err != nil {
 			return err

@@ -51,6 +51,8 @@ type Tool struct {
 type ToolUse struct {
 	Name string
 	Args json.RawMessage // an object
+	// Meta is _meta of the call as the agent sent it, an object; nil: none. Some agents name their own call there.
+	Meta json.RawMessage
 }
 
 // ToolAnswer is what a call returns to the agent: text, or an error of the tool, which is text too.

@@ -10,6 +10,7 @@ import (
 	"xmd/lang/plan"
 	"xmd/lang/schema"
 	"xmd/runtime/event"
+	"xmd/runtime/journal"
 )
 
 // Answers puts the questions of a document to a person. Calls may come at once from several branches.
@@ -45,7 +46,7 @@ func (r *Runner) elicit(ctx context.Context, n *plan.Elicit, at place, out layou
 		return err
 	}
 	where := at.where(n.Step)
-	q.Name = r.asking(orWord(n.As, where.Step))
+	q.Name = r.asking(ctx, orWord(n.As, where.Step))
 	at.begin()
 	v, err := r.effect(ctx, at, n.Step, "elicit", r.inputOf(q.Text, q.Choices), func() (any, error) {
 		r.o.Stream.Emit(event.Question, where, &event.Questioned{Name: q.Name, Text: q.Text, Choices: q.Choices})
@@ -58,6 +59,7 @@ func (r *Runner) elicit(ctx context.Context, n *plan.Elicit, at place, out layou
 	if err != nil {
 		return err
 	}
+	r.noteAsked(at, q.Text, expr.Render(v))
 	if n.As != "" {
 		at.vars.set(n.As, v)
 		return nil
@@ -97,17 +99,33 @@ func (r *Runner) question(ctx context.Context, n *plan.Elicit, at place) (Questi
 }
 
 // asking numbers the askings of one name: "ship", "ship[2]", "ship[3]".
-func (r *Runner) asking(name string) string {
+func (r *Runner) asking(ctx context.Context, name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.asked == nil {
-		r.asked = map[string]int{}
+		r.asked = r.askedInCalls(ctx)
 	}
 	r.asked[name]++
 	if n := r.asked[name]; n > 1 {
 		return fmt.Sprintf("%s[%d]", name, n)
 	}
 	return name
+}
+
+// askedInCalls counts the questions that were answered in calls of earlier invocations: those are not asked again where they stood.
+func (r *Runner) askedInCalls(ctx context.Context) map[string]int {
+	asked := map[string]int{}
+	for _, step := range r.o.Past.Steps() {
+		var was event.Answered
+		if _, inCall := journal.TurnOfCall(step); !inCall {
+			continue
+		}
+		if _, found, err := r.o.Past.Last(ctx, step, event.Answer, &was); err == nil && found {
+			name, _, _ := strings.Cut(was.Name, "[")
+			asked[name]++
+		}
+	}
+	return asked
 }
 
 // answer finds the answer, and says whose it is.

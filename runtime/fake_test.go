@@ -29,6 +29,9 @@ type fakeAgent struct {
 	prompts  []string
 	live     int
 	settings []runtime.Settings
+	takes    *[2]bool // servers by address, by command; nil: it is no Equipper
+	equipped []runtime.Equipment
+	noLoad   bool
 	onOpen   func(id string, o *runtime.Opened) error
 	onPrompt func(t runtime.Turn) (runtime.TurnResult, error)
 	onTurn   func(ctx context.Context, conversation string, t runtime.Turn) (runtime.TurnResult, error) // in place of onPrompt
@@ -50,8 +53,25 @@ func (f *fakeAgent) Start(context.Context, runtime.StartOptions) (runtime.Connec
 	defer f.mu.Unlock()
 	f.starts++
 	f.live++
+	if f.takes != nil {
+		return &equippedConn{&fakeConn{f: f}}, nil
+	}
 	return &fakeConn{f: f}, nil
 }
+
+// equippedConn is a fakeConn that takes tools.
+type equippedConn struct{ *fakeConn }
+
+func (c *equippedConn) Equip(e runtime.Equipment) error {
+	c.f.mu.Lock()
+	defer c.f.mu.Unlock()
+	c.f.equipped = append(c.f.equipped, e)
+	return nil
+}
+
+func (c *equippedConn) Takes() (byAddress, byCommand bool) { return c.f.takes[0], c.f.takes[1] }
+
+func (c *equippedConn) CanLoad() bool { return !c.f.noLoad }
 
 type fakeConn struct {
 	f      *fakeAgent

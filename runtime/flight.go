@@ -83,10 +83,15 @@ func (r *Runner) settleOne(ctx context.Context, f journal.Flight) error {
 	if err != nil {
 		return err
 	}
-	if err := s.turn.take(ctx, nil); err != nil {
+	if _, inCall := journal.TurnOfCall(f.Step); inCall && !s.key.Named() { // nothing goes on in its conversation
+		return r.skip(ctx, s, f, FateUnknown)
+	}
+	turn := s.queue()
+	if err := turn.take(ctx, nil); err != nil {
 		return err
 	}
-	defer s.turn.give()
+	defer turn.give()
+	s.restart, s.instructions, s.bare = f.Sent.Restart, "", true
 	if err := r.attach(ctx, s, f.At); err != nil {
 		return err
 	}
@@ -183,6 +188,9 @@ func (r *Runner) decideFlight(ctx context.Context, s *session, f journal.Flight,
 	word := r.o.Settle[f.Step]
 	if word == "" && f.Sent.Resend && fate != FateCompleted {
 		word = SettleResend
+	}
+	if _, inCall := journal.TurnOfCall(f.Step); inCall && word == "" {
+		word = SettleSkip // the body that it stands in ended with the process; what becomes of the call is the turn's business
 	}
 	switch {
 	case fate == FateAbsent && (word == "" || word == SettleResend):
@@ -291,8 +299,17 @@ func (r *Runner) closeFlight(ctx context.Context, s *session, f journal.Flight, 
 				return err
 			}
 		}
-		if err := tx.PutTurn(row); err != nil {
+		if err := r.putTurn(tx, s, row); err != nil {
 			return err
+		}
+		if body.Outcome != outcomeSkipped {
+			end := &Entry{Outcome: body.Outcome}
+			if body.Reply != "" {
+				end.Parts = []Part{{Text: body.Reply}}
+			}
+			if err := r.endEntry(tx, s.key1(), f.Sent.Turn, end); err != nil {
+				return err
+			}
 		}
 		return r.idle(tx, s)
 	})
@@ -310,7 +327,7 @@ func (r *Runner) resend(ctx context.Context, s *session, f journal.Flight, fate 
 				return err
 			}
 		}
-		if err := tx.PutTurn(r.flightRow(s, f, acceptedBy(fate), Fingerprint{})); err != nil {
+		if err := r.putTurn(tx, s, r.flightRow(s, f, acceptedBy(fate), Fingerprint{})); err != nil {
 			return err
 		}
 		return r.idle(tx, s)
@@ -333,9 +350,14 @@ func (r *Runner) sayResent(s *session, where event.At) {
 	resent := r.resent[where.Step]
 	delete(r.resent, where.Step)
 	r.mu.Unlock()
-	if resent {
-		r.warn("resend", fmt.Sprintf("%s: the prompt is sent to %s a second time; what its first turn did is not undone.", where.Position, s.info.Shown), where)
+	if !resent {
+		return
 	}
+	text := fmt.Sprintf("%s: the prompt is sent to %s a second time; what its first turn did is not undone.", where.Position, s.info.Shown)
+	if slices.ContainsFunc(r.o.Past.Steps(), func(step string) bool { turn, in := journal.TurnOfCall(step); return in && turn == where.Step }) {
+		text += " Tools of the workflow that it calls again run again."
+	}
+	r.warn("resend", text, where)
 }
 
 // acceptedBy is what a fate says of whether the provider has the words.

@@ -1,6 +1,12 @@
 package runtime
 
-import "time"
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"xmd/runtime/secret"
+)
 
 // Handoff renders the earlier part of a Conversation for an agent that has not seen it. Package handoff implements it. Safe for
 // concurrent use.
@@ -11,12 +17,27 @@ type Handoff interface {
 
 // Handover is what a block is made of. Read-only.
 type Handover struct {
-	Reason  Reason
-	Entries []Entry  // what is to be handed over, oldest first
-	First   *Entry   // the first request of the whole Conversation, for a block that cannot hold everything; nil: it is Entries[0]
-	Now     Standing // where things stand
-	// Hide replaces the values of declared secrets and says how often; nil: there are none.
-	Hide func(text string) (string, int)
+	Reason Reason
+	// Entries is what is to be handed over, newest first: no more of it is taken than the block can hold, and it is used once. Newest
+	// makes it of a list. Nil: nothing.
+	Entries iter.Seq[Entry]
+	Count   int // how many Entries has; 0: it is read to its end to count them
+	// First is the first request of the whole Conversation, for a block that cannot hold everything; nil: it is the oldest of Entries,
+	// which are then read to their end.
+	First *Entry
+	Now   Standing      // where things stand
+	Hide  *secret.Hider // of declared secrets and well-known variables; nil: there are none
+}
+
+// Newest is a list that is oldest first, from its end.
+func Newest(entries []Entry) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		for _, e := range slices.Backward(entries) {
+			if !yield(e) {
+				return
+			}
+		}
+	}
 }
 
 // Handed is a rendered block.
@@ -52,7 +73,7 @@ type Entry struct {
 	Parts     []Part     `json:"parts,omitempty"`
 	Outcome   string     `json:"outcome,omitempty"` // done, failed, cancelled, refused; "": its end was not seen
 	Failure   string     `json:"failure,omitempty"` // the agent's own message
-	Todo      []TodoItem `json:"todo,omitempty"`    // the agent's own list as it was last told; an empty list was emptied
+	Todo      []TodoItem `json:"todo,omitzero"`     // the agent's own list as it was last told; an empty list was emptied
 	Questions []Asked    `json:"questions,omitempty"`
 }
 

@@ -18,6 +18,8 @@ type Options struct {
 	Stream *event.Stream
 	Store  *store.Store
 	Agents Agents
+	Door   Door  // offers the tools of documents; nil: no document that runs has any. The caller closes it after the Runner
+	Relay  Relay // reaches MCP servers for agents that do not take them; nil: nothing does
 
 	Observer Observer
 	Programs Programs // runs exec blocks
@@ -29,6 +31,11 @@ type Options struct {
 
 	Answers Answers           // asks the person; nil: nobody is present
 	Given   map[string]Answer // answers given with the run, by name: "ship", "ship[2]" for the second asking
+
+	Handoff Handoff // renders what agents have missed; nil: a Conversation with several agents fails
+	// Tree says in a few lines what state the working tree in dir is in; "": not known, or there is none. nil: never known.
+	Tree func(ctx context.Context, dir string) string
+	Hide *secret.Hider // of what must not be handed over from one agent to another; nil: nothing
 
 	Past    *journal.Past // what an earlier invocation of this run has on record; nil: nothing
 	Offline bool          // only tell what is on record: run nothing, contact nobody

@@ -14,6 +14,7 @@ import (
 	"xmd/lang/layout"
 	"xmd/lang/plan"
 	"xmd/runtime/event"
+	"xmd/runtime/store"
 )
 
 // Bounds of how many bodies run at once.
@@ -314,6 +315,7 @@ func (r *Runner) endScope(ctx context.Context, scope string) {
 			delete(r.sessions, key)
 		}
 	}
+	delete(r.talks, store.ConversationKey{Session: store.Unnamed(r.o.RunID, scope), Root: r.o.Dir})
 	r.mu.Unlock()
 	if len(ended) == 0 {
 		return

@@ -17,6 +17,7 @@ type partner struct {
 	limit time.Duration
 
 	s    *session
+	turn *token          // that is held
 	live context.Context // under the prompt's timeout; nil before the first turn
 	stop context.CancelFunc
 }
@@ -37,6 +38,12 @@ func (p *partner) ready(ctx context.Context, where event.At) (*session, context.
 		ctx = p.live
 	}
 	if err := p.take(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := p.r.detachBare(ctx, p.s); err != nil {
+		return nil, nil, err
+	}
+	if err := p.r.wear(ctx, p.s, p.r.outfit(p.at)); err != nil {
 		return nil, nil, err
 	}
 	if err := p.r.attach(ctx, p.s, where); err != nil {
@@ -63,7 +70,7 @@ func (p *partner) limits() (time.Duration, *Error) {
 	return p.limit, Errorf(KindTimeout, "the prompt was cancelled: %s was not done within its timeout of %s", shown, p.limit)
 }
 
-// take waits for the session's turn token.
+// take waits for the session's turn token; in a Conversation for that of the Conversation.
 func (p *partner) take(ctx context.Context) error {
 	if p.s != nil {
 		return nil
@@ -72,10 +79,11 @@ func (p *partner) take(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.turn.take(ctx, p.at.begun); err != nil {
+	if err := p.r.takeIn(ctx, p.at.caller, s, p.at.begun); err != nil {
 		return err
 	}
-	p.s = s
+	p.s, p.turn = s, s.queue()
+	s.restart, s.bare, s.instructions = p.at.session.restart, false, p.at.offers.last.instructions()
 	return nil
 }
 
@@ -92,6 +100,6 @@ func (p *partner) release() {
 		p.stop()
 	}
 	if p.s != nil {
-		p.s.turn.give()
+		p.turn.give()
 	}
 }

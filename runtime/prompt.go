@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
 
@@ -76,6 +77,9 @@ func (r *Runner) promptInput(n *plan.Prompt, at place, want form) string {
 	if want.schema != nil {
 		fits = want.schema.Value()
 	}
+	if told := at.offers.last.instructions(); told != "" {
+		return r.inputOf(want.words, fits, agent, session.name, session.scope, told)
+	}
 	return r.inputOf(want.words, fits, agent, session.name, session.scope)
 }
 
@@ -143,9 +147,15 @@ func (r *Runner) session(agent Agent, pin sessionPin) (*session, error) {
 	info := agent.Info()
 	key := store.SessionKey{Agent: info.Name, Root: r.o.Dir}
 	there := false
-	if pin.name == "" {
+	conv, err := r.conversationOf(pin)
+	switch {
+	case err != nil:
+		return nil, err
+	case conv != nil:
+		key = conv.key.Of(info.Name)
+	case pin.name == "":
 		key.Session = store.Unnamed(r.o.RunID, pin.scope)
-	} else {
+	default:
 		found, err := r.o.Store.FindRoot(context.Background(), r.o.Dir, info.Name, pin.name)
 		if err != nil {
 			return nil, storeError(err)
@@ -158,7 +168,7 @@ func (r *Runner) session(agent Agent, pin sessionPin) (*session, error) {
 	if s := r.sessions[key]; s != nil {
 		return s, nil
 	}
-	s := &session{key: key, name: pin.name, scope: pin.scope, agent: agent, info: info, generation: 1, found: there}
+	s := &session{key: key, name: pin.name, scope: pin.scope, conv: conv, agent: agent, info: info, generation: 1, found: there}
 	r.sessions[key] = s
 	return s, nil
 }
@@ -181,7 +191,7 @@ type turn struct {
 	r        *Runner
 	s        *session
 	at       event.At
-	policy   *rule
+	from     place // of the prompt
 	number   int
 	attempt  int // from 1
 	resend   bool
@@ -189,11 +199,16 @@ type turn struct {
 	words    Fingerprint
 	text     replyText
 	reply    *layout.Reply
-	calls    map[string]*action
+	actions  map[string]*action
 	order    []*action // the same, as they began
+	calls    *calls
 	accepted bool
 	well     bool  // it came to a normal end, whatever its reply is worth
 	broken   error // the store or the output failed in the middle of the turn
+
+	carried   *carried // nil: only words
+	minutes   *minutes // nil: not in a Conversation
+	compacted bool
 
 	mu      sync.Mutex
 	reason  string          // why the policy refused last
@@ -204,8 +219,13 @@ type turn struct {
 // sent makes the prompt durable before its first byte leaves, with the owner record that says a turn is in flight.
 func (t *turn) sent(ctx context.Context, words string) error {
 	s, r := t.s, t.r
-	body := &event.Sent{Turn: t.number, Attempt: t.attempt, Words: words, NativeID: s.nativeID, Scope: s.scope, Resend: t.resend}
+	body := &event.Sent{Turn: t.number, Attempt: t.attempt, Words: words, NativeID: s.nativeID, Scope: s.scope, Resend: t.resend, Restart: s.restart}
 	return r.o.Stream.Commit(ctx, event.PromptSent, t.at, body, func(tx *store.Tx) error {
+		if t.carried != nil {
+			if err := t.carried.record(tx, s.key1(), t.number); err != nil {
+				return err
+			}
+		}
 		if !s.key.Named() {
 			return nil
 		}
@@ -224,10 +244,16 @@ func (t *turn) accept() {
 				return err
 			}
 		}
+		if err := took(tx, s.key1(), t.number); err != nil {
+			return err
+		}
 		return tx.PutTurn(t.row(store.AcceptedYes, Fingerprint{}))
 	})
 	if err != nil && t.broken == nil {
 		t.broken = err
+	}
+	if err == nil && t.carried != nil {
+		s.why, s.told = "", store.Told{Instructions: t.carried.Instructions, Tools: t.carried.Tools}
 	}
 }
 
@@ -317,12 +343,25 @@ func (t *turn) ended(ctx context.Context, result TurnResult, failure *Error, val
 				return err
 			}
 		}
-		if err := tx.PutTurn(row); err != nil || !t.s.key.Named() {
+		err := errors.Join(tx.PutTurn(row), t.r.endEntry(tx, t.s.key1(), t.number, t.minutes.entry(body)))
+		if err == nil && t.compacted {
+			err = t.forgetInstructions(tx)
+		}
+		if err != nil || !t.s.key.Named() {
 			return err
 		}
 		return tx.SetOwner(store.Owner{Key: t.s.key1(), State: store.OwnerIdle, Run: t.r.o.RunID, NativeID: t.s.nativeID})
 	})
 	return err
+}
+
+// forgetInstructions has what was said of instructions in the conversation itself, and was shortened with it, told once again.
+func (t *turn) forgetInstructions(tx *store.Tx) error {
+	if t.s.told.Instructions == "" || t.s.info.Channel == ChannelEvery || t.s.info.Channel == ChannelDoor {
+		return nil
+	}
+	t.s.told.Instructions = ""
+	return tx.PutTold(t.s.key1(), t.s.told)
 }
 
 func (t *turn) endedBody(result TurnResult, failure *Error, value any) *event.Ended {

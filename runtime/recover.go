@@ -24,7 +24,7 @@ type Recovery struct {
 // Recover takes over a session whose owner died in a turn: it waits until nothing of that owner is left, loads the conversation,
 // says whether the last turn is in its history, and sets the owner idle. It sends nothing. The attachment is closed again.
 func (r *Runner) Recover(ctx context.Context, agent Agent, key store.SessionKey, wait time.Duration) (Recovery, error) {
-	s := &session{key: key, name: key.Session, agent: agent, info: agent.Info(), generation: 1}
+	s := &session{key: key, name: key.Session, agent: agent, info: agent.Info(), generation: 1, bare: true}
 	found, err := r.recover(ctx, s, wait)
 	if cerr := s.release(context.WithoutCancel(ctx)); err == nil && cerr != nil {
 		err = Errorf(KindUnavailable, "closing %s: %w", s.info.Shown, cerr)
@@ -135,7 +135,7 @@ func (r *Runner) settleRecovered(ctx context.Context, s *session, found Recovery
 		if known {
 			row := r.flightRow(s, f, acceptedBy(found.Fate), Fingerprint{})
 			row.Run = found.Was.Run
-			if err := tx.PutTurn(row); err != nil {
+			if err := r.putTurn(tx, s, row); err != nil {
 				return err
 			}
 			if row.Accepted == store.AcceptedYes && s.route == nil {

@@ -10,8 +10,14 @@ import (
 	"xmd/runtime/event"
 )
 
-// render runs nodes in document order and puts what they render into out.
+// render runs the body of an element, or of a document, and puts what it renders into out.
 func (r *Runner) render(ctx context.Context, nodes []plan.Node, at place, out layout.Sink) error {
+	at.offers = at.offers.inner()
+	return r.nodes(ctx, nodes, at, out)
+}
+
+// nodes runs some nodes of a body in document order.
+func (r *Runner) nodes(ctx context.Context, nodes []plan.Node, at place, out layout.Sink) error {
 	for _, n := range nodes {
 		if err := at.strand.next(ctx); err != nil {
 			return err
@@ -43,7 +49,7 @@ func (r *Runner) node(ctx context.Context, n plan.Node, at place, out layout.Sin
 		return r.line(ctx, n, at, out)
 	case *plan.Fill:
 		fill := layout.NewFill(out, n.Open, n.Close, n.Marker)
-		if err := r.render(ctx, n.Body, at, fill); err != nil {
+		if err := r.nodes(ctx, n.Body, at, fill); err != nil {
 			return err
 		}
 		return fill.Close()
@@ -57,7 +63,7 @@ func (r *Runner) line(ctx context.Context, n *plan.Line, at place, out layout.Si
 		return r.regionLine(ctx, n, at, out)
 	}
 	line := layout.NewLine(out, n.Indent, n.EOL)
-	err := r.render(ctx, n.Body, at, line)
+	err := r.nodes(ctx, n.Body, at, line)
 	if err == nil || isFlow(err) || at.tried { // something may follow it in the document
 		if cerr := line.Close(); err == nil {
 			err = cerr
@@ -100,8 +106,8 @@ func (r *Runner) step(ctx context.Context, n plan.Node, at place, out layout.Sin
 		return r.fetch(ctx, n, at, out)
 	case *plan.Elicit:
 		return r.elicit(ctx, n, at, out)
-	case *plan.Later:
-		return thrown(Errorf(KindFailed, "<%s> is not built yet; this version cannot run it", n.Name), at.where(n.Step))
+	case *plan.Instructions:
+		return r.instruct(ctx, n, at)
 	}
 	return Errorf(KindFailed, "the plan holds a node (%T) that this build cannot run", n)
 }
@@ -113,6 +119,8 @@ func (r *Runner) control(ctx context.Context, n plan.Node, at place, out layout.
 		return r.pinAgent(ctx, n, at, out), true
 	case *plan.Session:
 		return r.pinSession(ctx, n, at, out), true
+	case *plan.Conversation:
+		return r.converse(ctx, n, at, out), true
 	case *plan.Let:
 		return r.let(ctx, n, at), true
 	case *plan.If:
@@ -139,6 +147,11 @@ func (r *Runner) control(ctx context.Context, n plan.Node, at place, out layout.
 		return r.component(ctx, n, at, out), true
 	case *plan.Content:
 		return r.content(ctx, n, at, out), true
+	case *plan.Tool:
+		r.offerTool(n, at)
+		return nil, true
+	case *plan.Mcp:
+		return r.offerServer(n, at), true
 	}
 	return nil, false
 }

@@ -101,7 +101,7 @@ func (w *writer) element(depth int) string {
 	if w.fails && w.IntN(5) == 0 {
 		words += " FAIL"
 	}
-	kind := w.IntN(11)
+	kind := w.IntN(12)
 	if depth == 0 {
 		kind = w.IntN(5)
 	}
@@ -129,6 +129,8 @@ func (w *writer) element(depth int) string {
 		return fmt.Sprintf("<Loop max={3}>\nround {loop.index}\n%s<If condition={loop.index == %d}><Break/></If>\n</Loop>\n", w.body(depth-1), 1+w.IntN(4))
 	case 9:
 		return fmt.Sprintf("<Try>\n%s<Catch as=\"%s\">\ncaught {%s.kind}\n%s</Catch></Try>\n", w.body(depth-1), name, name, w.body(depth-1))
+	case 10:
+		return fmt.Sprintf("<Tool name=\"%s\">\n%s</Tool>\n<Prompt>%s CALL %s</Prompt>\n", name, w.body(depth-1), words, name)
 	}
 	return fmt.Sprintf("<Parallel>\n%s%s</Parallel>\n", w.branch(depth), w.branch(depth))
 }
@@ -142,8 +144,8 @@ func (w *writer) branch(depth int) string {
 	}
 }
 
-// moody answers after a moment of its own choice, in pieces, and fails where the words say so.
-func moody(f *fakeAgent, seed uint64) func(ctx context.Context, conversation string, t runtime.Turn) (runtime.TurnResult, error) {
+// moody answers after a moment of its own choice, in pieces, calls the tool that the words name, and fails where they say so.
+func moody(f *fakeAgent, door *fakeDoor, seed uint64) func(ctx context.Context, conversation string, t runtime.Turn) (runtime.TurnResult, error) {
 	var n atomic.Uint64
 	return func(ctx context.Context, id string, t runtime.Turn) (runtime.TurnResult, error) {
 		r := rand.New(rand.NewPCG(seed, n.Add(1)))
@@ -159,6 +161,9 @@ func moody(f *fakeAgent, seed uint64) func(ctx context.Context, conversation str
 				f.mu.Unlock()
 			}
 			t.Sink(runtime.Update{Kind: runtime.UpdateMessage, Accepts: true, Text: piece})
+			if _, tool, calls := strings.Cut(t.Words, " CALL "); calls && piece == t.Words {
+				t.Sink(runtime.Update{Kind: runtime.UpdateMessage, Text: " gives " + answer(door.find(ctx, tool))})
+			}
 			if strings.Contains(t.Words, "FAIL") && r.IntN(2) == 0 {
 				return runtime.TurnResult{Stop: "end_turn", Failure: "it failed"}, nil
 			}
@@ -175,8 +180,8 @@ func TestReplayIsExact(t *testing.T) {
 	for seed := range seeds(40) {
 		w := &writer{Rand: rand.New(rand.NewPCG(seed, 1)), fails: seed%3 != 0}
 		text := w.body(3) + w.body(3)
-		b := newBench(t)
-		b.agents["fake"].onTurn = moody(b.agents["fake"], seed)
+		b, door := toolBench(t)
+		b.agents["fake"].onTurn = moody(b.agents["fake"], door, seed)
 		ctx, cancel := context.WithCancelCause(context.Background())
 		if seed%2 == 0 {
 			timer := time.AfterFunc(time.Duration(w.IntN(30000))*time.Microsecond, func() { cancel(context.Canceled) })
@@ -205,14 +210,14 @@ func TestResumeGoesOn(t *testing.T) {
 	for seed := range seeds(12) {
 		w := &writer{Rand: rand.New(rand.NewPCG(seed, 2))}
 		text := w.body(3) + w.body(3)
-		ref := newBench(t)
-		ref.agents["fake"].onTurn = moody(ref.agents["fake"], seed)
+		ref, door := toolBench(t)
+		ref.agents["fake"].onTurn = moody(ref.agents["fake"], door, seed)
 		whole := ref.run(text)
 		if whole.err != nil {
 			t.Fatalf("seed %d: %v", seed, whole.err)
 		}
-		b := newBench(t)
-		b.agents["fake"].onTurn = moody(b.agents["fake"], seed)
+		b, door := toolBench(t)
+		b.agents["fake"].onTurn = moody(b.agents["fake"], door, seed)
 		done := map[string]int{} // words that came to an end, however often
 		got := &result{}
 		for round := 0; ; round++ {
@@ -253,7 +258,11 @@ func (b *bench) resume(ctx context.Context, text string) *result {
 	b.t.Helper()
 	b.again(ctx, text, nil, nil, func(o *runtime.Options) { o.Offline, o.Agents, o.Programs = true, fakeAgents{}, nil })
 	undo := b.runner.Undo()
-	return b.again(ctx, text, nil, undo, func(*runtime.Options) {})
+	return b.again(ctx, text, nil, undo, func(o *runtime.Options) {
+		if b.opts != nil {
+			b.opts(o)
+		}
+	})
 }
 
 // seeds is how many random documents a test goes through: XMD_TEST_SEEDS times as many as it does by itself.

@@ -30,8 +30,12 @@ type Runner struct {
 	absent  map[string]bool // turns in flight that were found never to have arrived, under mu
 	resent  map[string]bool // turns that are sent a second time, under mu
 
+	tools []Tool     // of the plan: what agents are shown
+	waits []*waiting // bodies of tools that wait for a session, under mu
+
 	mu       sync.Mutex
 	sessions map[store.SessionKey]*session
+	talks    map[store.ConversationKey]*conversation
 	noted    map[store.SessionKey]bool
 	said     map[string]bool // see once
 	asked    map[string]int  // how often each Elicit has asked, by name
@@ -41,7 +45,7 @@ type Runner struct {
 func New(o Options, runLock *store.Lock) *Runner {
 	r := &Runner{
 		o: o, runLock: runLock, names: newScope(nil, map[string]any{}), log: &failureLog{},
-		sessions: map[store.SessionKey]*session{}, noted: map[store.SessionKey]bool{},
+		sessions: map[store.SessionKey]*session{}, talks: map[store.ConversationKey]*conversation{}, noted: map[store.SessionKey]bool{},
 	}
 	r.askInTurn()
 	return r
@@ -54,8 +58,9 @@ func (r *Runner) Execute(ctx context.Context, p *plan.Plan) error {
 		r.names.set(name, v)
 	}
 	r.value = nil
+	r.Offer(p)
 	line := &strand{}
-	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r, strand: line}
+	at := place{doc: p, vars: r.names, log: r.log, session: sessionPin{scope: runScope}, aside: r, strand: line, offers: &offers{}}
 	if err := r.fix(ctx, line); err != nil {
 		return err
 	}
@@ -152,7 +157,7 @@ func (r *Runner) Close(ctx context.Context) error {
 		wg.Go(func() { errs[i] = s.release(ctx) })
 	}
 	wg.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, r.closeTalks())...)
 }
 
 // notice is a line for people that is no event of the run: a download, a teardown that took long.

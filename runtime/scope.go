@@ -80,6 +80,8 @@ type place struct {
 	agent   agentPin
 	session sessionPin
 	policy  *rule    // the innermost policy element; nil: none
+	offers  *offers  // what the elements before it offer
+	caller  *caller  // whose turn waits for it; nil: it is not in the body of a tool
 	dirs    []string // folders of the TempDirs around
 
 	inLet  bool // directly in the body of a Let
@@ -99,8 +101,9 @@ type agentPin struct{ name, model, effort, mode string }
 
 // sessionPin is what session prompts without one of their own belong to.
 type sessionPin struct {
-	name  string // of a named session
-	scope string // of the unnamed one, when name is empty; see runScope
+	name    string // of a named session
+	scope   string // of the unnamed one, when name is empty; see runScope
+	restart bool   // of a Conversation: a conversation that is lost is begun anew
 }
 
 // runScope is the scope of the run's own unnamed session.

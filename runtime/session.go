@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 
 	"xmd/runtime/event"
 	"xmd/runtime/store"
@@ -17,7 +18,8 @@ type session struct {
 	name  string // as the author wrote it; "" for the unnamed session
 	agent Agent
 	info  AgentInfo
-	scope string // the scope of an unnamed session
+	scope string        // the scope of an unnamed session
+	conv  *conversation // that it is of; nil: of none
 	turn  token
 
 	lock   *store.Lock // session lock; nil for an unnamed session
@@ -39,6 +41,23 @@ type session struct {
 	applied    Settings // of the attachment
 	unsettled  bool     // what of them is in force is not known
 
+	restart      bool       // of a Conversation: a conversation that is lost is begun anew
+	why          Reason     // its generation is a new one in the place of another, not yet with an accepted turn; "": it is not
+	told         store.Told // what its generation was told last
+	instructions string     // of the workflow, that the prompt which is about to be made has
+	retold       bool       // the door told the attached agent other instructions than before, which was not said yet
+	bare         bool       // it is attached for no prompt, and is told nothing
+	attachedBare bool       // the attachment was made so
+
+	want, has outfit // what the next attachment is to be given, and what this one was
+	equipped  bool   // it was given all of has
+	pass      Pass   // its way through the door; nil: none
+	relays    relays
+	unheard   bool // it was said that the door was not contacted
+
+	callMu  sync.Mutex
+	running *turn // whose calls are answered; nil: none
+
 	owed *store.Owner // what an earlier invocation of this run left open, until it is settled
 }
 
@@ -48,6 +67,20 @@ func (s *session) shown() string {
 		return "(unnamed)"
 	}
 	return s.name
+}
+
+// queue is the token of the session's turns: in a Conversation that of the whole Conversation.
+func (s *session) queue() *token {
+	if s.conv != nil {
+		return &s.conv.turn
+	}
+	return &s.turn
+}
+
+// cannotLoad says whether the attached agent can load no conversation.
+func (s *session) cannotLoad() bool {
+	l, ok := s.conn.(Loader)
+	return ok && !l.CanLoad()
 }
 
 func (s *session) key1() store.Key { return s.key.Generation(s.generation) }
@@ -89,6 +122,7 @@ func (s *session) release(ctx context.Context) error {
 		err = s.conn.Close(ctx)
 		s.conn = nil
 	}
+	err = errors.Join(err, s.undress(ctx))
 	for _, l := range []*store.Lock{s.native, s.lock} {
 		if l != nil {
 			err = errors.Join(err, l.Close())
@@ -101,7 +135,11 @@ func (s *session) release(ctx context.Context) error {
 // locks are the open lock files that a guardian must hold.
 func (s *session) locks(run *store.Lock) []*os.File {
 	var files []*os.File
-	for _, l := range []*store.Lock{s.lock, s.native, run} {
+	held := []*store.Lock{s.lock, s.native, run}
+	if s.conv != nil {
+		held = append(held, s.conv.lock)
+	}
+	for _, l := range held {
 		if l != nil && l.File() != nil {
 			files = append(files, l.File())
 		}

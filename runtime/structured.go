@@ -25,6 +25,7 @@ const maxFaultsSaid = 20
 // the retries are used up. Only the value that fits goes into the document.
 func (r *Runner) structured(ctx context.Context, want form, q request) (any, *Error, error) {
 	step := q.where.Step
+	q.own = q.words
 	q.words += "\n\n" + schemaFrame(want.schema)
 	q.schema = json.RawMessage(expr.Indented(want.schema.Value()))
 	q.whole = true
@@ -45,7 +46,7 @@ func (r *Runner) structured(ctx context.Context, want form, q request) (any, *Er
 		if err != nil || failure != nil || len(faults) == 0 {
 			return value, failure, err
 		}
-		q.words = faultFrame(faults)
+		q.words, q.own = faultFrame(faults), ""
 		q.where.Step = fmt.Sprintf("%s#%d", step, k+2)
 	}
 }

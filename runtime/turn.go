@@ -85,6 +85,7 @@ type request struct {
 	at     place
 	where  event.At
 	words  string
+	own    string // the author's part of the words, for the log of a Conversation; "": all of them are
 	out    layout.Sink
 	whole  bool            // the whole reply is kept
 	resend bool            // the author wants it sent again when its fate is not known
@@ -97,6 +98,7 @@ type request struct {
 // the output, thrown wherever it is.
 func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *Error, err error) {
 	if told, value, failure, err := r.tellTurn(ctx, q); told || err != nil {
+		r.dropAsked(q.at)
 		return value, failure, err
 	}
 	s, ctx, err := q.with.ready(ctx, q.where)
@@ -111,9 +113,16 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 		return value, failure, err
 	}
 	q.where = s.at(q.where)
+	out, err := r.compose(ctx, s, q)
+	if err != nil {
+		return nil, nil, thrown(err, q.where)
+	}
 	t := &turn{
-		r: r, s: s, at: q.where, policy: q.at.policy, number: s.nextTurn, attempt: 1 + r.o.Past.Count(q.where.Step, event.PromptSent),
-		resend: q.resend, words: flightWords(s.conn, q.words),
+		r: r, s: s, at: q.where, from: q.at, number: s.nextTurn, attempt: 1 + r.o.Past.Sendings(q.where.Step),
+		resend: q.resend, words: flightWords(s.conn, out.words), carried: out.carried,
+	}
+	if s.conv != nil {
+		t.minutes = &minutes{root: s.key.Root}
 	}
 	t.text.whole = q.whole
 	t.reply = layout.NewReply(q.out)
@@ -121,7 +130,10 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 		return nil, t.failure(stopped(ctx)), nil
 	}
 	r.sayResent(s, q.where)
-	if err := t.sent(ctx, q.words); err != nil {
+	for _, change := range out.changes {
+		r.o.Stream.Emit(event.Handoff, q.where, change)
+	}
+	if err := t.sent(ctx, out.words); err != nil {
 		if ctx.Err() != nil {
 			return nil, t.failure(stopped(ctx)), nil
 		}
@@ -129,8 +141,14 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 	}
 	s.nextTurn++
 	ctx, t.idle = watchIdle(ctx, r.o.Idle, Errorf(KindLimit, "%s has shown nothing for %s, and its turn was cancelled; --idle-timeout changes the limit", s.info.Shown, r.o.Idle))
-	result, perr := s.conn.Prompt(ctx, Turn{Words: q.words, Schema: q.schema, Sink: t.update, Ask: t.ask})
+	if i, ok := s.conn.(Informer); ok && out.inform != "" {
+		i.Inform(out.inform)
+	}
+	t.begin(ctx)
+	result, perr := s.conn.Prompt(ctx, Turn{Words: out.words, Schema: q.schema, Sink: t.update, Ask: t.ask})
+	t.over()
 	defer t.idle.end()
+	t.sayUnheard()
 	failure = t.judge(ctx, result, perr)
 	if cerr := t.reply.Close(); failure == nil && cerr != nil {
 		failure = asError(cerr)

@@ -40,6 +40,7 @@ func (t *turn) update(u Update) {
 	switch u.Kind {
 	case UpdateMessage:
 		t.text.add(u.Text)
+		t.minutes.said(u.Text)
 		emit(event.Message, t.at, &event.Delta{Text: u.Text})
 		if err := t.reply.Value(u.Text); err != nil && t.broken == nil {
 			t.broken = err
@@ -51,10 +52,12 @@ func (t *turn) update(u Update) {
 	case UpdateTool:
 		t.tool(u.Tool)
 	case UpdateTodo:
+		t.minutes.list(u.Todo)
 		emit(event.Todo, t.at, &event.Todos{Items: u.Todo})
 	case UpdateUsage:
 		emit(event.UsageReported, t.at, &event.Used{Usage: u.Usage})
 	case UpdateCompaction:
+		t.compacted = true
 		emit(event.Compaction, t.at, nil)
 	case UpdatePermission:
 		t.permission(u.Permission)
@@ -65,11 +68,25 @@ func (t *turn) update(u Update) {
 // tells what came of it as an update.
 func (t *turn) ask(ctx context.Context, req PermissionRequest) bool {
 	defer t.idle.asked()()
-	allowed, reason := t.r.o.Policy.answer(ctx, t.policy, t.r.o.Ask, t.s.info.Shown, t.at.Position, t.s.key.Root, req)
+	if t.isCall(req) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.reason = ""
+		return true
+	}
+	allowed, reason := t.r.o.Policy.answer(ctx, t.from.policy, t.r.o.Ask, t.s.info.Shown, t.at.Position, t.s.key.Root, req)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.reason = reason
 	return allowed
+}
+
+// actKinds are the kinds of requests that are never those of a call through the door, whatever the agent says.
+var actKinds = map[string]bool{"execute": true, "edit": true, "delete": true, "move": true, "fetch": true}
+
+// isCall says whether a request is about a tool of the workflow that is in scope: its author has allowed it by offering it.
+func (t *turn) isCall(req PermissionRequest) bool {
+	return req.Door != "" && !actKinds[req.Kind] && t.doing(ToolUse{Name: req.Door}) != nil
 }
 
 // permission tells of one answered request, and remembers the first that was refused.

@@ -25,10 +25,13 @@ type conn struct {
 	// mu guards what the reader looks at. A reader that waits for it delays only itself.
 	mu      sync.Mutex
 	id      string   // of the provider conversation; "" before Open
+	noDoor  bool     // the agent said that it did not start the door
 	loading *loading // between a load and its fence; nil otherwise
 	turn    *turn
 
-	settings settings // only Open and Configure use it
+	settings  settings  // only Open and Configure use it
+	equipment equipment // what Equip gave; read-only from Open on
+	ready     readiness
 
 	// What the process has cost and used so far, where its figures are sums; only Prompt uses them.
 	spent float64
@@ -47,11 +50,13 @@ var (
 	_ runtime.Loader             = (*conn)(nil)
 	_ runtime.Configurer         = (*conn)(nil)
 	_ runtime.Recogniser         = (*conn)(nil)
+	_ runtime.Equipper           = (*conn)(nil)
 	_ wire.Handler               = (*conn)(nil)
 )
 
 // connect puts a connection on the agent's pipes and starts reading.
 func connect(c *conn, stdout io.ReadCloser, stdin io.WriteCloser, trace func(string, []byte)) {
+	c.ready.told = make(chan struct{})
 	c.Connect(stdout, stdin, wire.Options{Handler: c}, trace)
 }
 
@@ -66,7 +71,7 @@ func (c *conn) Notification(m *wire.Message) {
 	case "$/cancel_request":
 		c.withdraw(wire.Field(m.Params, "requestId"))
 	default:
-		if !c.replayedEnd(m) {
+		if !c.replayedEnd(m) && !c.noteReady(m.Method) {
 			c.unknown.Add(1)
 		}
 	}
@@ -92,6 +97,7 @@ func (c *conn) update(params []byte) {
 		c.loading.take(&u)
 	}
 	c.mu.Unlock()
+	c.doorLost(u.raw)
 	if t == nil || t.call.Answered() {
 		c.dropped.Add(1)
 		return
@@ -214,6 +220,7 @@ type handshake struct {
 	load    bool
 	list    bool
 	told    json.RawMessage // the whole answer
+	http    bool            // MCP servers by address
 }
 
 func parseHandshake(result json.RawMessage) (h handshake, protocol string) {
@@ -224,6 +231,7 @@ func parseHandshake(result json.RawMessage) (h handshake, protocol string) {
 	}
 	capabilities := wire.Field(result, "agentCapabilities")
 	h.load = string(wire.Field(capabilities, "loadSession")) == "true"
+	h.http = string(wire.Path(capabilities, "mcpCapabilities", "http")) == "true"
 	list := wire.Path(capabilities, "sessionCapabilities", "list")
 	h.list = list != nil && string(list) != "null" && string(list) != "false"
 	h.told = wire.Raw(result)

@@ -12,5 +12,6 @@
 // What agents do differently is data, a [Profile]; the code here branches on what a profile says and never on an agent's
 // name. Everything between a load and its fence is history and is matched, never shown. What comes when no turn runs is
 // dropped, and a permission asked then is refused. Nothing is ever sent that an agent did not ask for or the caller did
-// not want: a load that fails makes no new conversation.
+// not want: a load that fails makes no new conversation. Servers and instructions (Equip) go with new and load; a call is the
+// door's by what a [DoorCall] finds in it, never by its title.
 package acp

@@ -32,18 +32,6 @@ func (l *loading) take(u *update) {
 	}
 }
 
-// sessionParams are those of session/new and session/load.
-type sessionParams struct {
-	SessionID  string          `json:"sessionId,omitempty"`
-	Cwd        string          `json:"cwd"`
-	MCPServers []struct{}      `json:"mcpServers"`
-	Meta       json.RawMessage `json:"_meta,omitempty"`
-}
-
-func (c *conn) sessionParams(id string) sessionParams {
-	return sessionParams{SessionID: id, Cwd: c.root, MCPServers: []struct{}{}, Meta: c.p.Meta}
-}
-
 // Open makes or loads the provider conversation; see runtime.Connection.
 func (c *conn) Open(ctx context.Context, id string) (runtime.Opened, error) {
 	var opened runtime.Opened
@@ -184,6 +172,9 @@ func (c *conn) awaitFence(ctx context.Context, l *loading) {
 		}
 	}()
 	c.wireQuiet(silent, quiet)
+	if c.p.Trails > 0 && silent.Err() != nil {
+		c.wireQuiet(ctx, c.p.Trails)
+	}
 }
 
 func (c *conn) stopLoading() {

@@ -6,21 +6,29 @@ import (
 	"xmd/runtime"
 )
 
-var requestMembers = []string{"sessionId", "toolCall", "options"}
+var requestMembers = []string{"toolCall", "options"}
 
 // parseQuestion reads a request and joins it with what the turn knows of the call. The turn is locked.
-func (t *turn) parseQuestion(toolCall, options []byte, reply wire.Reply) *asking.Question {
+func (t *turn) parseQuestion(params []byte, reply wire.Reply) *asking.Question {
+	var of [2][]byte
+	wire.Pick(params, requestMembers, of[:])
+	toolCall, options := of[0], of[1]
 	var m [toolMemberCount][]byte
 	wire.Pick(toolCall, toolMembers, m[:])
 	id, _ := wire.String(m[toolID])
 	known := t.tool(id)
 	t.merge(known, &m)
+	known.identify(&t.p.DoorCall, t.door, toolCall, true)
+	door := ""
+	if t.p.DoorCall.asks(t.door, known.call.Door, params) {
+		door = known.call.Door
+	}
 	allow, reject := onceOptions(options)
 	return &asking.Question{
 		Request: runtime.PermissionRequest{
 			CallID: id, Kind: known.kind, Title: known.title, Subject: known.call.Subject,
 			Command: commandLine(known.call.Input), Paths: paths(known),
-			Input: known.call.Input, Diffs: known.call.Diffs,
+			Input: known.call.Input, Diffs: known.call.Diffs, Door: door,
 		},
 		NoAllow: allow == "",
 		Answer: func(allowed bool) {
@@ -51,10 +59,8 @@ func onceOptions(options []byte) (allow, reject string) {
 
 // asked takes a permission request on the reader.
 func (t *turn) asked(r *wire.Message, reply wire.Reply) {
-	var m [3][]byte
-	wire.Pick(r.Params, requestMembers, m[:])
 	t.mu.Lock()
-	q := t.parseQuestion(m[1], m[2], reply)
+	q := t.parseQuestion(r.Params, reply)
 	q.ID = r.ID
 	t.content()
 	t.emit(runtime.Update{Accepts: true}) // the words are there, whatever the answer and however long it takes

@@ -27,11 +27,13 @@ type Profile struct {
 	HomeDir string // below the person's home when HomeVar is not set; "": unknown
 	HomeTop string // names the folder that HomeDir is in, in place of the person's home
 
-	Evidence   Evidence // where identity and history are read
-	Asserts    bool     // an id in _meta.sessionId of a load is the provider's own, never an echo
-	Fence      string   // update kind behind the last replayed one; "": 2 s of silence
-	NoFence    bool     // the answer of a load is behind the whole replay
-	past.Forms          // how the history shows the words of the person, and the agent's own
+	Evidence Evidence // where identity and history are read
+	Asserts  bool     // an id in _meta.sessionId of a load is the provider's own, never an echo
+	Fence    string   // update kind behind the last replayed one; "": 2 s of silence
+	NoFence  bool     // the answer of a load is behind the whole replay
+	// Trails says that a long message of the replay lets the fence pass: the rest comes behind it, with pauses shorter than this. 0: never.
+	Trails     time.Duration
+	past.Forms // how the history shows the words of the person, and the agent's own
 	// CompletedMark is a member of _meta that is true in a replayed update when the turn it belongs to came to its normal end; "":
 	// the replay says nothing of ends.
 	CompletedMark string
@@ -67,6 +69,18 @@ type Profile struct {
 	Noise           []string // a message that begins so is the agent's word, not the model's
 	CompactTitle    string   // title of the tool call that stands for a shortening of the history
 	CompactNotice   string   // a notice that begins so says the same
+
+	Instructions Instructions // where it takes the workflow's instructions
+	NoCommands   bool         // MCP servers by command are dropped without a word
+	// Ready is a notification that says that it is done with the MCP servers of a new or loaded conversation; "": none.
+	Ready string
+	// AwaitsDoor is how long a first prompt is held back at most until the door was asked for its tools: what comes before that is answered
+	// without them, or without its instructions. 0: not at all.
+	AwaitsDoor time.Duration
+	DoorMissed string   // why the door may never be asked for them, where that is to be said
+	DoorCall   DoorCall // how a call of a tool of the door is told from any other
+	DoorFailed string   // a tool call whose id begins so, with {server}, says that the door was not started; "": none does
+	ServerMark string   // a member of a call's _meta that is true for a tool of an MCP server, whatever its kind is said to be; "": none
 
 	HandshakeVersion bool // initialize names the version of the CLI that changes
 	DropsStdio       bool // a stdio tool server that a client names is left out without a word

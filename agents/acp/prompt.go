@@ -22,6 +22,7 @@ type promptParams struct {
 
 // Prompt sends one turn; see runtime.Connection.
 func (c *conn) Prompt(ctx context.Context, req runtime.Turn) (runtime.TurnResult, error) {
+	c.awaitReady(ctx)
 	if ctx.Err() != nil {
 		return runtime.TurnResult{}, c.Cancelled(ctx)
 	}
@@ -54,6 +55,9 @@ func (c *conn) begin(req runtime.Turn) (*turn, error) {
 		return nil, err
 	}
 	t.call = call
+	if !c.noDoor {
+		t.door = c.equipment.door
+	}
 	c.turn = t
 	return t, nil
 }

@@ -142,6 +142,37 @@ func TestMissingFence(t *testing.T) {
 	}
 }
 
+// The replay goes on behind its fence while a long message is on its way.
+func TestReplayTrailsItsFence(t *testing.T) {
+	for trails, want := range map[time.Duration]runtime.Fingerprint{
+		0:                      {},
+		300 * time.Millisecond: runtime.FingerprintOf("it came late"),
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPeer(t, Profile{Fence: "current_mode_update", Trails: trails})
+			go func() {
+				p.expect("session/load")
+				p.answer("null")
+				p.update(userChunk)
+				p.update(`{"sessionUpdate":"current_mode_update"}`)
+				for _, text := range []string{"it came", " late"} {
+					time.Sleep(200 * time.Millisecond)
+					p.update(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + text + `"}}`)
+				}
+			}()
+			o, err := p.c.Open(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o.History.UserTurns != 1 || o.History.Newest[0].Reply != want {
+				t.Errorf("waiting %s behind the fence: %+v", trails, o)
+			}
+			time.Sleep(time.Second) // the peer is done
+			p.end()
+		})
+	}
+}
+
 // A line that is too long to be read may have been a turn.
 func TestLoadWithALineTooLong(t *testing.T) {
 	if testing.Short() {

@@ -25,6 +25,9 @@ type tool struct {
 	places      []string         // the paths it named beside its input
 	compaction  bool
 	told        bool // an update of it was shown
+	seen        bool // anything of it came
+	served      bool // it is of an MCP server's tool, by the agent's own mark
+	foreign     bool // it is known to be no call of the door's
 }
 
 var toolMembers = []string{"toolCallId", "title", "kind", "status", "content", "rawInput", "rawOutput", "locations", "_meta"}
@@ -59,6 +62,7 @@ func (t *turn) action(u *update) {
 	}
 	known.told = true
 	t.merge(known, &m)
+	known.identify(&t.p.DoorCall, t.door, u.raw, false)
 	if known.compaction {
 		t.compactionCall(before, known)
 		return
@@ -99,7 +103,11 @@ func (t *turn) merge(k *tool, m *[toolMemberCount][]byte) {
 		k.title = s
 		k.compaction = k.compaction || t.p.CompactTitle != "" && s == t.p.CompactTitle
 	}
+	k.served = k.served || t.p.ServerMark != "" && string(wire.Field(m[toolMeta], t.p.ServerMark)) == "true"
 	if s, ok := wire.String(m[toolKind]); ok && s != "" {
+		if k.served {
+			s = "other"
+		}
 		k.kind, k.call.Kind = s, s
 	}
 	if s, ok := wire.String(m[toolStatus]); ok && s != "" {
@@ -279,7 +287,11 @@ func rawOutput(v []byte) string {
 			return s
 		}
 	}
-	return ""
+	if s, ok := wire.String(wire.Path(v, "output", "OkayOutput")); ok { // Grok's, of a server's tool
+		return s
+	}
+	s, _ := contentText(wire.Path(v, "result", "content")) // Codex's adapter's, of the same
+	return s
 }
 
 func newest(s string) string {
@@ -313,11 +325,14 @@ func difference(before, now runtime.ToolCall) runtime.ToolCall {
 	if sameDiffs(before.Diffs, now.Diffs) {
 		d.Diffs = nil
 	}
+	if before.Door == now.Door {
+		d.Door = ""
+	}
 	return d
 }
 
 func nothing(c runtime.ToolCall) bool {
-	return c.Name == "" && c.Kind == "" && c.Subject == "" && c.Status == "" && c.Input == nil && c.Output == "" && c.Diffs == nil
+	return c.Name == "" && c.Kind == "" && c.Subject == "" && c.Status == "" && c.Input == nil && c.Output == "" && c.Diffs == nil && c.Door == ""
 }
 
 func sameDiffs(a, b []runtime.Diff) bool {

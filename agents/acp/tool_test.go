@@ -48,6 +48,8 @@ func TestToolOutput(t *testing.T) {
 		"raw text":                {[]string{`"status":"failed","rawOutput":"no",` + fmt.Sprintf(text, "```\\nno\\n```")}, "no"},
 		"raw object with text":    {[]string{`"status":"completed","rawOutput":{"exit_code":0,"stdout":"out"}`}, "out"},
 		"raw object without text": {[]string{`"status":"completed","rawOutput":{"exit_code":0}`}, ""},
+		"of Grok's servers":       {[]string{`"status":"completed","rawOutput":{"type":"MCP","output":{"OkayOutput":"out"}}`}, "out"},
+		"of Codex's servers":      {[]string{`"status":"completed","rawOutput":{"result":{"content":[{"type":"text","text":"out"}]},"error":null}`}, "out"},
 		"streamed beside":         {[]string{`"_meta":{"terminal_output_delta":{"data":"a"}}`, `"_meta":{"terminal_output_delta":{"data":"b"}},"status":"completed","rawOutput":{"exit_code":0}`}, "ab"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 // cancel closes it for questions; mu orders them, so the sink is never called twice at once.
 type turn struct {
 	p    *Profile
+	door string // the server that is the workflow's door; "": there is none
 	sink func(runtime.Update)
 	ask  func(context.Context, runtime.PermissionRequest) bool
 	call *wire.Pending // set before the reader can see the turn

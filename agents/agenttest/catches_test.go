@@ -70,13 +70,18 @@ func TestSuiteCatches(t *testing.T) {
 
 func faulty(t *testing.T, fault, group string) (string, error) {
 	t.Helper()
+	return again(t, "^TestFaulty$/^"+strings.ReplaceAll(group, "/", "$/^")+"$", faultKey+"="+fault)
+}
+
+// again runs tests of this binary in a process of their own.
+func again(t *testing.T, pattern string, env ...string) (string, error) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	pattern := "^TestFaulty$/^" + strings.ReplaceAll(group, "/", "$/^") + "$"
 	cmd := exec.CommandContext(t.Context(), self, "-test.v", "-test.run", pattern)
-	cmd.Env = append(os.Environ(), faultKey+"="+fault)
+	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }

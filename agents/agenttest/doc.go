@@ -2,8 +2,9 @@
 //
 //	Target ──At(Place)──▶ Reach ──Start──▶ runtime.Connection ──▶ Run: start, prompt, stream, tools, permission,
 //	  │                                                            cancel, failure, teardown, load, continuity,
-//	  └ Script: the prompts that make this agent do               missing, removed, emptied, other id, busy, killed
-//	            what a case needs
+//	  └ Script: the prompts that make this agent do               missing, removed, emptied, other id, damaged,
+//	            what a case needs                                     told apart from the words, busy, killed
+//	claim, doubt, differs ──▶ cell ──▶ the folder of this run ──▶ Page: agent × case, what differs, what was shown
 //
 //	Programs ──npm ci──▶ cache ──▶ Codex, Claude (environ.go) ──HTTP──▶ model.Server
 //

@@ -1,17 +1,16 @@
 package agenttest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 )
 
-// CodexEnv is the whole environment in which a person has that version of Codex, the adapter, and a Codex home in p.Home
+// CodexEnv is the whole environment in which a person has that version (Installed: the one on PATH) of Codex, the adapter, and a Codex home in p.Home
 // whose model is p.Model. It writes the home's config.toml. The error says what is not installed.
 func CodexEnv(p Place, version string) ([]string, error) {
-	dirs, err := binDirs("codex-"+version, "codex-acp")
+	dirs, err := binDirs(version, "codex", "codex-acp")
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +40,7 @@ stream_max_retries = 0
 // ClaudeEnv is the whole environment in which a person has that version of Claude, the adapter with the Node it needs, and a
 // home in p.Home. No file is needed in it. The error says what is not installed.
 func ClaudeEnv(p Place, version string) ([]string, error) {
-	dirs, err := binDirs("claude-"+version, "claude-agent-acp", "node22")
+	dirs, err := binDirs(version, "claude", "claude-agent-acp", "node22")
 	if err != nil {
 		return nil, err
 	}
@@ -51,25 +50,6 @@ func ClaudeEnv(p Place, version string) ([]string, error) {
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 		"CLAUDE_CODE_MAX_RETRIES=0", // a model that fails shows at once
 	), nil
-}
-
-// binDirs are the folders of the commands of installed programs.
-func binDirs(names ...string) ([]string, error) {
-	var dirs []string
-	var problems []error
-	for _, name := range names {
-		p, err := FindProgram(name)
-		if err != nil {
-			return nil, err
-		}
-		bin, err := p.Installed()
-		if err != nil {
-			problems = append(problems, err)
-			continue
-		}
-		dirs = append(dirs, filepath.Dir(bin))
-	}
-	return dirs, errors.Join(problems...)
 }
 
 // personEnv is what any program needs, and nothing of whoever runs the tests: no keys, no homes.

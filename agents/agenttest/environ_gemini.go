@@ -10,7 +10,7 @@ import (
 // writes the home's settings.json, which leaves Gemini's clean-up of conversations as it is by default. The error says what is not
 // installed.
 func GeminiEnv(p Place, version string) ([]string, error) {
-	dirs, err := binDirs("gemini-" + version)
+	dirs, err := binDirs(version, "gemini")
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func GeminiEnv(p Place, version string) ([]string, error) {
 // OpenCodeEnv is the whole environment in which a person has that version of OpenCode, with a home in p.Home whose model is p.Model. It
 // writes the home's opencode.json, which says nothing of permissions. The error says what is not installed.
 func OpenCodeEnv(p Place, version string) ([]string, error) {
-	dirs, err := binDirs("opencode-" + version)
+	dirs, err := binDirs(version, "opencode")
 	if err != nil {
 		return nil, err
 	}

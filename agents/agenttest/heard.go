@@ -57,7 +57,7 @@ func (h *heard) tool(u runtime.ToolCall) {
 	}
 	for _, f := range []struct{ to, from *string }{
 		{&known.Name, &u.Name}, {&known.Kind, &u.Kind}, {&known.Subject, &u.Subject},
-		{&known.Status, &u.Status}, {&known.Output, &u.Output},
+		{&known.Status, &u.Status}, {&known.Output, &u.Output}, {&known.Door, &u.Door},
 	} {
 		if *f.from != "" {
 			*f.to = *f.from

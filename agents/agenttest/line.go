@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,13 @@ type line struct {
 
 	mu     sync.Mutex
 	stderr bytes.Buffer
+	frames *frames
+}
+
+// frames are what the agent sent, as far as each was short.
+type frames struct {
+	mu   sync.Mutex
+	sent [][]byte
 }
 
 // start starts a process in the place, which the end of the test closes.
@@ -53,7 +61,7 @@ func (p *place) start(t testing.TB, locks ...*os.File) *line {
 	if p.reach != nil {
 		reach = *p.reach
 	}
-	l := &line{t: t, p: p, info: reach.Agent.Info(), prompted: make(chan struct{}, 64)}
+	l := &line{t: t, p: p, info: reach.Agent.Info(), prompted: make(chan struct{}, 64), frames: &frames{}}
 	ctx, stop := limit(t)
 	defer stop()
 	c, err := reach.Agent.Start(ctx, runtime.StartOptions{
@@ -82,6 +90,23 @@ func (l *line) trace(direction string, frame []byte) {
 		default:
 		}
 	}
+	if direction == "in" && len(frame) <= shownLimit {
+		l.frames.mu.Lock()
+		defer l.frames.mu.Unlock()
+		l.frames.sent = append(l.frames.sent, bytes.Clone(frame))
+	}
+}
+
+// shownLimit is the length of a frame that is kept to be looked at.
+const shownLimit = 16 << 10
+
+// showed says whether the agent sent a frame with all these pieces.
+func (l *line) showed(pieces ...string) bool {
+	l.frames.mu.Lock()
+	defer l.frames.mu.Unlock()
+	return slices.ContainsFunc(l.frames.sent, func(frame []byte) bool {
+		return !slices.ContainsFunc(pieces, func(piece string) bool { return !bytes.Contains(frame, []byte(piece)) })
+	})
 }
 
 func (l *line) said(b []byte) {

@@ -1,9 +1,12 @@
 package agenttest
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
+
+	"xmd/agents/door"
 )
 
 func TestMain(m *testing.M) {
@@ -13,6 +16,9 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if len(os.Args) == 2 && os.Args[1] == door.ShimCommand {
+		os.Exit(door.ShimMain(context.Background(), os.Getenv(door.EnvAddress), os.Getenv(door.EnvKey), os.Stdin, os.Stdout, os.Stderr))
 	}
 	Main(m)
 }

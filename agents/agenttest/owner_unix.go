@@ -85,7 +85,8 @@ type stubborn struct{ testing.TB }
 
 func (stubborn) Helper()                   {}
 func (stubborn) Fatal(args ...any)         { panic(fmt.Sprint(args...)) }
-func (stubborn) Skipf(f string, a ...any)  { panic(fmt.Sprintf(f, a...)) }
+func (stubborn) Name() string              { return "owner" }
+func (stubborn) Skip(args ...any)          { panic(fmt.Sprint(args...)) }
 func (stubborn) Fatalf(f string, a ...any) { panic(fmt.Sprintf(f, a...)) }
 
 // flocked opens and locks a file without waiting.
@@ -103,11 +104,12 @@ func flocked(name string) (*os.File, error) {
 // Killed kills the process that owns a conversation in the middle of a turn whose tool runs, and checks that nothing of the
 // agent stays and that the conversation's lock is not free before that.
 func Killed(t *testing.T, target Target) {
+	claim(t, target, colTeardown)
 	if target.Script.Stay == nil {
-		t.Skip("the target cannot be made to start a process")
+		NotRun(t, "the target cannot be made to start a process")
 	}
 	if !hasProc() {
-		t.Skip("processes cannot be found on this system")
+		NotRun(t, "processes cannot be found on this system")
 	}
 	p := newPlace(t, target)
 	target.At(t, p.Place) // skips what is not installed

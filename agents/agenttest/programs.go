@@ -12,6 +12,7 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // manifests holds one npm project per real program: a package.json and the
@@ -59,6 +60,7 @@ func Programs() []Program {
 		{Name: "opencode-1.18.20", Version: "1.18.20", Bin: "node_modules/.bin/opencode"},
 		{Name: "opencode-1.18.33", Version: "1.18.33", Bin: "node_modules/.bin/opencode"},
 		{Name: "acpx", Version: "0.19.1", Bin: "node_modules/.bin/acpx", NeedsNode22: true},
+		{Name: "mcp-conformance", Version: "0.1.16", Bin: "node_modules/@modelcontextprotocol/conformance/dist/index.js", NeedsNode22: true},
 	}
 }
 
@@ -70,6 +72,28 @@ func FindProgram(name string) (Program, error) {
 		}
 	}
 	return Program{}, fmt.Errorf("no real program is called %q: the folders of agents/agenttest/real are the names", name)
+}
+
+// Named returns the programs of those names; a name without a version stands for all of its versions and, of an agent, for its adapter too.
+// No names: all programs.
+func Named(names []string) ([]Program, error) {
+	if len(names) == 0 {
+		return Programs(), nil
+	}
+	var found []Program
+	for _, name := range names {
+		n := len(found)
+		for _, p := range Programs() {
+			if p.Name == name || strings.HasPrefix(p.Name, name+"-") || name == "claude" && p.Name == "node22" {
+				found = append(found, p)
+			}
+		}
+		if len(found) == n {
+			_, err := FindProgram(name)
+			return nil, err
+		}
+	}
+	return found, nil
 }
 
 // CacheDir is where real programs are installed: $XMD_REAL_CACHE, else

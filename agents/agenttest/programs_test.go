@@ -138,27 +138,3 @@ func TestInstallReplacesUnfinished(t *testing.T) {
 		t.Errorf("the old command is still there: %q", got)
 	}
 }
-
-func TestEvidence(t *testing.T) {
-	t.Setenv("XMD_REAL_CACHE", t.TempDir())
-	t.Run("b", func(t *testing.T) { Record(t, Evidence{Agent: "Codex", Versions: "1 → 2", Over: "acp", Shown: "x"}) })
-	t.Run("a", func(t *testing.T) {
-		Record(t, Evidence{Agent: "Claude", Versions: "3", Over: "acp", Shown: "y"})
-		t.Skip("nothing is installed in this cache")
-	})
-	rows, err := ReadEvidence()
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := EvidenceTable(rows)
-	want := "| Claude | 3 | acp | y | not run |\n| Codex | 1 → 2 | acp | x | passed |\n"
-	if !strings.HasSuffix(table, want+acceptancePage) {
-		t.Errorf("table:\n%s\nwant at its end:\n%s", table, want)
-	}
-	if err := ClearEvidence(); err != nil {
-		t.Fatal(err)
-	}
-	if rows, err := ReadEvidence(); err != nil || len(rows) != 0 {
-		t.Errorf("after clearing: %v, %v", rows, err)
-	}
-}

@@ -1,34 +1,24 @@
 package agenttest
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"xmd/runtime"
 )
 
-// The agents that speak the protocol themselves.
-var speaking = []struct {
-	agent, over string
-	target      func(string) Target
-	versions    []string // the oldest first
-}{
-	{"Copilot", overItself, Copilot, []string{"1.0.89", "1.0.102"}},
-	{"Grok", overItself, Grok, []string{"1.0.5", "1.0.41"}},
-	{"Gemini", overItself, Gemini, []string{"0.58.0", "0.61.0"}},
-	{"OpenCode", overItself, OpenCode, []string{"1.18.20", "1.18.33"}},
-}
-
-const overItself = "its own ACP"
+// speaking are the agents that speak the protocol themselves.
+var speaking = slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return k.Over != overItself })
 
 // eachSpeaking runs a test for every version of each of them and records it.
 func eachSpeaking(t *testing.T, shown string, test func(t *testing.T, target Target)) {
 	t.Helper()
-	wanted(t)
+	Wanted(t)
 	for _, c := range speaking {
 		for _, v := range c.versions {
-			t.Run(c.agent+"/"+v, func(t *testing.T) {
-				Record(t, Evidence{Agent: c.agent, Versions: v, Over: c.over, Shown: shown})
+			t.Run(c.Agent+"/"+v, func(t *testing.T) {
+				Record(t, Evidence{Agent: c.Agent, Versions: v, Over: c.Over, Shown: shown})
 				ready(t, c.target(v))
 				test(t, c.target(v))
 			})
@@ -37,23 +27,7 @@ func eachSpeaking(t *testing.T, shown string, test func(t *testing.T, target Tar
 }
 
 func TestRealSpeaking(t *testing.T) {
-	eachSpeaking(t, "conformance", func(t *testing.T, target Target) { Run(t, target) })
-}
-
-func TestRealSpeakingUpgrade(t *testing.T) {
-	wanted(t)
-	for _, c := range speaking {
-		for _, v := range [][]string{{c.versions[0], c.versions[1]}, {c.versions[1], c.versions[0]}} {
-			t.Run(c.agent+"/"+strings.Join(v, "-"), func(t *testing.T) {
-				Record(t, Evidence{Agent: c.agent, Versions: strings.Join(v, " → "), Over: c.over, Shown: "a conversation goes on across versions"})
-				targets := []Target{c.target(v[0]), c.target(v[1]), c.target(v[0])}
-				for _, target := range targets {
-					ready(t, target)
-				}
-				Upgrade(t, targets...)
-			})
-		}
-	}
+	eachSpeaking(t, "conformance", conforms)
 }
 
 func TestRealSpeakingKilled(t *testing.T) {
@@ -77,7 +51,7 @@ func TestRealSpeakingAcceptance(t *testing.T) {
 // Grok replays one file and gives its model another: the id is right, the list names it, every turn is there with its reply, and the
 // model knows nothing. What xmd says then is true and no more: the history is confirmed.
 func TestRealGrokForgets(t *testing.T) {
-	wanted(t)
+	Wanted(t)
 	for _, v := range []string{"1.0.5", "1.0.41"} {
 		t.Run(v, func(t *testing.T) {
 			Record(t, Evidence{Agent: "Grok", Versions: v, Over: overItself, Shown: "a replay that confirms the history does not prove what the model is given"})
@@ -103,7 +77,7 @@ func TestRealGrokForgets(t *testing.T) {
 // Where no model is listed Grok takes one of its own and speaks the Responses API to it, with calls of its own account that have the
 // whole conversation. A conversation goes on over both.
 func TestRealGrokResponses(t *testing.T) {
-	wanted(t)
+	Wanted(t)
 	for _, v := range []string{"1.0.5", "1.0.41"} {
 		t.Run(v, func(t *testing.T) {
 			Record(t, Evidence{Agent: "Grok", Versions: v, Over: overItself, Shown: "a conversation goes on over the Responses API"})

@@ -11,7 +11,7 @@ const autopilot = "https://agentclientprotocol.com/protocol/session-modes#autopi
 // Copilot keeps the mode of a conversation, and in the mode autopilot it asks for nothing: a conversation that was left in it, by xmd or
 // in Copilot's own interface, asks again when xmd has loaded it, and so does one whose author's choice is taken back.
 func TestRealCopilotAsksAgain(t *testing.T) {
-	wanted(t)
+	Wanted(t)
 	for _, v := range []string{"1.0.89", "1.0.102"} {
 		t.Run(v, func(t *testing.T) {
 			Record(t, Evidence{Agent: "Copilot", Versions: v, Over: overItself, Shown: "a conversation left in a mode that asks for nothing asks again"})

@@ -22,7 +22,7 @@ var flying = []struct {
 // eachFlying runs a test for each of them and records it.
 func eachFlying(t *testing.T, shown string, test func(t *testing.T, target Target)) {
 	t.Helper()
-	wanted(t)
+	Wanted(t)
 	for _, c := range flying {
 		t.Run(c.agent+"/"+c.version, func(t *testing.T) {
 			Record(t, Evidence{Agent: c.agent, Versions: c.version, Over: c.over, Shown: shown})
@@ -115,11 +115,16 @@ func (f *flight) asked(server *model.Server) {
 
 // A conversation that Claude summed up shows none of our turns, and is not empty: it goes on, knowing what the summary tells.
 func TestRealClaudeCompacted(t *testing.T) {
-	wanted(t)
+	Wanted(t)
 	const version = "2.1.332" // the older one does not sum up a history this short
-	Record(t, Evidence{Agent: "Claude", Versions: version, Over: overClaude, Shown: "a compacted conversation goes on, its history not confirmed"})
-	target := Claude(version)
-	ready(t, target)
+	t.Run(version, func(t *testing.T) {
+		Record(t, Evidence{Agent: "Claude", Versions: version, Over: overClaude, Shown: "a compacted conversation goes on, its history not confirmed"})
+		ready(t, Claude(version))
+		compacted(t, Claude(version))
+	})
+}
+
+func compacted(t *testing.T, target Target) {
 	p := newPlace(t, target)
 	f := &flight{line: p.start(t)}
 	f.id = f.open("").ID

@@ -13,12 +13,10 @@ import (
 	"xmd/runtime"
 )
 
-var geminiVersions = []string{"0.58.0", "0.61.0"}
-
 // eachGemini runs a test for every version of Gemini and records it.
 func eachGemini(t *testing.T, shown string, test func(t *testing.T, p *place)) {
 	t.Helper()
-	wanted(t)
+	Wanted(t)
 	for _, v := range geminiVersions {
 		t.Run(v, func(t *testing.T) {
 			Record(t, Evidence{Agent: "Gemini", Versions: v, Over: overItself, Shown: shown})
@@ -36,7 +34,7 @@ func plainly(t *testing.T, p *place) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dirs, err := binDirs("gemini-" + p.target.Version)
+	dirs, err := binDirs(p.target.Version, "gemini")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +127,7 @@ func TestRealGeminiMinute(t *testing.T) {
 // What is left of a damaged file is loaded, or nothing is; never something else.
 func TestRealGeminiDamaged(t *testing.T) {
 	eachGemini(t, "a damaged history: what can be read is loaded, an empty or overwritten one is missing", func(t *testing.T, p *place) {
+		claim(t, p.target, colDamaged)
 		for name, damage := range map[string]func(data []byte) []byte{
 			"its last line is cut": func(data []byte) []byte { return data[:len(data)-20] },
 			"its first line is lost": func(data []byte) []byte {
@@ -162,10 +161,11 @@ func TestRealGeminiDamaged(t *testing.T) {
 
 // OpenCode keeps everything in one database. It does not start on a broken one.
 func TestRealOpenCodeDamaged(t *testing.T) {
-	wanted(t)
+	Wanted(t)
 	for _, v := range []string{"1.18.20", "1.18.33"} {
 		t.Run(v, func(t *testing.T) {
 			Record(t, Evidence{Agent: "OpenCode", Versions: v, Over: overItself, Shown: "a damaged store is no missing conversation: it does not start"})
+			claim(t, OpenCode(v), colDamaged)
 			ready(t, OpenCode(v))
 			p := newPlace(t, OpenCode(v))
 			p.told(t)

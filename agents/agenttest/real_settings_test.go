@@ -26,7 +26,7 @@ func ownModel(t *testing.T, p Place, name string) {
 
 // The model that is chosen is the one that is asked, what is chosen is taken back, and what an agent does not offer is refused by name.
 func TestRealSettings(t *testing.T) {
-	wanted(t)
+	Wanted(t)
 	for _, c := range []struct {
 		agent, over, version string
 		target               func(string) Target

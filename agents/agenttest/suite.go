@@ -20,24 +20,25 @@ func Run(t *testing.T, target Target) {
 	t.Run("removed", func(t *testing.T) { removed(t, target) })
 	t.Run("emptied", func(t *testing.T) { emptied(t, target) })
 	t.Run("other id", func(t *testing.T) { swapped(t, target) })
+	t.Run("damaged", func(t *testing.T) { damaged(t, target) })
+	t.Run("apart", func(t *testing.T) { apart(t, target) })
 	t.Run("busy", func(t *testing.T) { busy(t, target) })
+	t.Run("instructions", func(t *testing.T) { instructions(t, target) })
+	t.Run("door", func(t *testing.T) { doors(t, target) })
 	t.Run("teardown", func(t *testing.T) { teardown(t, target) })
 }
 
 // turns is start, prompt, stream, thought, tools and failure in one conversation.
 func turns(t *testing.T, target Target) {
+	doubt(t, target, colStart, colPrompt, colStream, colTools, colFailure)
 	p, s := newPlace(t, target), target.Script
 	l := p.start(t)
-	if l.info.Name == "" || l.info.Shown == "" || len(l.info.Command) == 0 {
-		t.Errorf("an agent without a name or a command: %+v", l.info)
-	}
-	if o := l.open(""); o.ID == "" {
-		t.Fatal("a new conversation has no id")
-	}
-	if v, ok := l.Connection.(runtime.HandshakeVersioner); ok && target.Version != "" && v.HandshakeVersion() != target.Version {
-		t.Errorf("the handshake names version %q, want %s", v.HandshakeVersion(), target.Version)
-	}
+	t.Run("start", func(t *testing.T) {
+		claim(t, target, colStart)
+		l.on(t).begins()
+	})
 	t.Run("prompt", func(t *testing.T) {
+		claim(t, target, colPrompt)
 		h := l.on(t).good(s.Tell)
 		if h.answer() != s.Told {
 			t.Errorf("answer %q, want %q and none of the adapter's own words", h.answer(), s.Told)
@@ -47,6 +48,7 @@ func turns(t *testing.T, target Target) {
 		}
 	})
 	t.Run("stream", func(t *testing.T) {
+		claim(t, target, colStream)
 		h := l.on(t).good(need(t, s.Stream))
 		if h.answer() != s.Streamed || h.pieces < 2 {
 			t.Errorf("%d pieces made %q, want several that make %q", h.pieces, h.answer(), s.Streamed)
@@ -61,10 +63,30 @@ func turns(t *testing.T, target Target) {
 			t.Errorf("the thought is in the answer %q", h.answer())
 		}
 	})
-	t.Run("tools", func(t *testing.T) { l.on(t).tools(need(t, s.Tool)) })
-	t.Run("failure", func(t *testing.T) { l.on(t).failure(need(t, s.Fail)) })
+	t.Run("tools", func(t *testing.T) {
+		claim(t, target, colTools)
+		l.on(t).tools(need(t, s.Tool))
+	})
+	t.Run("failure", func(t *testing.T) {
+		claim(t, target, colFailure)
+		l.on(t).failure(need(t, s.Fail))
+	})
 	l.end()
 	p.none(t)
+}
+
+// begins makes a conversation and looks at what is known of the agent then.
+func (l *line) begins() {
+	if l.info.Name == "" || l.info.Shown == "" || len(l.info.Command) == 0 {
+		l.t.Errorf("an agent without a name or a command: %+v", l.info)
+	}
+	if o := l.open(""); o.ID == "" {
+		l.t.Fatal("a new conversation has no id")
+	}
+	want := l.p.target.Version
+	if v, ok := l.Connection.(runtime.HandshakeVersioner); ok && want != "" && v.HandshakeVersion() != want {
+		l.t.Errorf("the handshake names version %q, want %s", v.HandshakeVersion(), want)
+	}
 }
 
 func (l *line) tools(words string) {
@@ -99,23 +121,42 @@ func (l *line) failure(words string) {
 	if strings.Contains(h.answer(), s.Failed) {
 		l.t.Errorf("the failure is in the answer %q", h.answer())
 	}
+	if strings.HasPrefix(words, "HTTP ") && words != modelScript().Fail {
+		differs(l.t, "shown with %s, not 500", words)
+	}
+	if l.showed(`"agent_message_chunk"`, s.Failed) {
+		differs(l.t, "it says so as if it were an answer, which xmd keeps out of it")
+	}
+	if h.Usage != nil {
+		differs(l.t, "the failed turn tells of tokens")
+	}
 	if h := l.good(s.Ask); !strings.Contains(h.answer(), s.Knows) {
 		l.t.Errorf("after the failure: %q, want %q", h.answer(), s.Knows)
 	}
 }
 
 func permissions(t *testing.T, target Target) {
-	p := newPlace(t, target)
+	doubt(t, target, colReject, colCancel)
 	if target.Script.Permit == nil {
-		t.Skip("the target cannot be made to ask")
+		NotRun(t, "the target cannot be made to ask")
 	}
+	p := newPlace(t, target)
 	l := p.start(t)
 	l.open("")
 	l.good(target.Script.Tell)
 	t.Run("allowed", func(t *testing.T) { l.on(t).allowed(p.file("allowed.txt")) })
-	t.Run("refused", func(t *testing.T) { l.on(t).refused(p.file("refused.txt"), refuse) })
-	t.Run("nobody to ask", func(t *testing.T) { l.on(t).refused(p.file("nobody.txt"), nil) })
-	t.Run("cancelled", func(t *testing.T) { l.on(t).cancelledAsking(p.file("cancelled.txt")) })
+	t.Run("refused", func(t *testing.T) {
+		claim(t, target, colReject)
+		l.on(t).refused(p.file("refused.txt"), refuse)
+	})
+	t.Run("nobody to ask", func(t *testing.T) {
+		claim(t, target, colReject)
+		l.on(t).refused(p.file("nobody.txt"), nil)
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		claim(t, target, colCancel)
+		l.on(t).cancelledAsking(p.file("cancelled.txt"))
+	})
 	t.Run("after them", func(t *testing.T) {
 		if h := l.on(t).good(target.Script.Ask); !strings.Contains(h.answer(), target.Script.Knows) {
 			t.Errorf("answer %q, want %q", h.answer(), target.Script.Knows)
@@ -157,8 +198,13 @@ func (l *line) refused(file string, ask func(context.Context, runtime.Permission
 	if exists(file) {
 		l.t.Error("what was refused happened")
 	}
-	if l.info.RejectEnds && h.answer() != "" {
+	switch {
+	case l.info.RejectEnds && h.answer() != "":
 		l.t.Errorf("the refusal did not end the turn: %q", h.answer())
+	case l.info.RejectEnds:
+		differs(l.t, "a refusal ends the turn")
+	case h.answer() == "":
+		l.t.Errorf("the refusal ended the turn as %q", h.Stop)
 	}
 	if h.Failure != "" {
 		l.t.Errorf("a refusal is no failure: %q", h.Failure)
@@ -186,6 +232,7 @@ func (l *line) cancelledAsking(file string) {
 }
 
 func cancels(t *testing.T, target Target) {
+	claim(t, target, colCancel)
 	p, s := newPlace(t, target), target.Script
 	words := need(t, s.Slow)
 	l := p.start(t)
@@ -219,7 +266,7 @@ func cancels(t *testing.T, target Target) {
 
 // on makes a subtest's own view of a connection, so that failures are reported where they belong.
 func (l *line) on(t *testing.T) *line {
-	return &line{t: t, p: l.p, Connection: l.Connection, info: l.info, prompted: l.prompted}
+	return &line{t: t, p: l.p, Connection: l.Connection, info: l.info, prompted: l.prompted, frames: l.frames}
 }
 
 func (p *place) file(name string) string { return filepath.Join(p.Root, name) }
@@ -228,7 +275,7 @@ func (p *place) file(name string) string { return filepath.Join(p.Root, name) }
 func need(t *testing.T, words string) string {
 	t.Helper()
 	if words == "" {
-		t.Skip("the target has no prompt for this")
+		NotRun(t, "the target has no prompt for this")
 	}
 	return words
 }

@@ -8,8 +8,9 @@ import (
 
 // teardown closes the connection in a turn whose tool runs a process that would stay.
 func teardown(t *testing.T, target Target) {
+	claim(t, target, colTeardown)
 	if target.Script.Stay == nil {
-		t.Skip("the target cannot be made to start a process")
+		NotRun(t, "the target cannot be made to start a process")
 	}
 	p := newPlace(t, target)
 	l := p.start(t)

@@ -21,6 +21,7 @@ func (p *place) told(t testing.TB) string {
 
 // continuity loads in a new process, twice: the second one must also find what the first one added.
 func continuity(t *testing.T, target Target) {
+	claim(t, target, colLoad)
 	p := newPlace(t, target)
 	id := p.told(t)
 	for turns := 1; turns <= 2; turns++ {
@@ -82,6 +83,7 @@ func (l *line) finds(o runtime.Opened, words, reply string) {
 
 // missing is a conversation that never was, and one that had no turn.
 func missing(t *testing.T, target Target) {
+	claim(t, target, colMissing)
 	p := newPlace(t, target)
 	l := p.start(t)
 	id := l.open("").ID
@@ -95,8 +97,9 @@ func missing(t *testing.T, target Target) {
 }
 
 func removed(t *testing.T, target Target) {
+	claim(t, target, colMissing)
 	if target.Store.Remove == nil {
-		t.Skip("the target's store cannot be changed")
+		NotRun(t, "the target's store cannot be changed")
 	}
 	p := newPlace(t, target)
 	id := p.told(t)
@@ -106,8 +109,9 @@ func removed(t *testing.T, target Target) {
 
 // emptied is the trap that the whole proof is about: the id is right and the model knows nothing.
 func emptied(t *testing.T, target Target) {
+	claim(t, target, colDamaged)
 	if target.Store.Empty == nil {
-		t.Skip("the target's store cannot be emptied")
+		NotRun(t, "the target's store cannot be emptied")
 	}
 	p, s := newPlace(t, target), target.Script
 	id := p.told(t)
@@ -117,6 +121,7 @@ func emptied(t *testing.T, target Target) {
 	if !o.History.Known || o.History.UserTurns != 0 || o.History.Compacted {
 		t.Errorf("history %+v, want a known one without turns", o.History)
 	}
+	differs(t, "an emptied conversation loads, and is seen to be empty")
 	// What the runtime must never do, to see that the codeword is no accident.
 	if h := l.good(s.Ask); strings.Contains(h.answer(), s.Knows) {
 		t.Errorf("the emptied conversation answers %q: the codeword proves nothing", h.answer())
@@ -124,8 +129,9 @@ func emptied(t *testing.T, target Target) {
 }
 
 func swapped(t *testing.T, target Target) {
+	claim(t, target, colDamaged)
 	if target.Store.Swap == nil {
-		t.Skip("the target's store cannot be changed")
+		NotRun(t, "the target's store cannot be changed")
 	}
 	p := newPlace(t, target)
 	id := p.told(t)
@@ -139,10 +145,15 @@ func swapped(t *testing.T, target Target) {
 		if err != nil || o.Listed != runtime.ListNames {
 			t.Errorf("opened %+v, %v; want one that the list names", o, err)
 		}
+		differs(t, "it goes by the file's name: another id inside is loaded")
 	case SwapOmitted:
 		if err != nil || o.Asserted != "" || o.Listed != runtime.ListOmits {
 			t.Errorf("opened %+v, %v; want one that the list does not name", o, err)
 		}
+		if !l.showed(`"result"`, `"_meta"`, `"sessionId":"`+id+`"`) {
+			t.Error("its answer to the load does not repeat the id: it would be evidence")
+		}
+		differs(t, "another id in the files is loaded, and only its list names the other one")
 	default:
 		if err == nil && (o.Asserted == "" || o.Asserted == id) {
 			t.Errorf("opened %+v; want a failure or the other id asserted", o)

@@ -76,7 +76,8 @@ func Words(t *testing.T, target Target, prompts []Prompt) {
 			return turn.Words == want.Words && turn.Reply == want.Reply
 		})
 		if there != said[i].accepted {
-			t.Errorf("%s is in the history: %v, was accepted: %v (answer %.80q)", one.Name, there, said[i].accepted, said[i].answer())
+			asked := slices.ContainsFunc(o.History.Newest, func(turn runtime.PastTurn) bool { return turn.Words == want.Words })
+			t.Errorf("%s is in the history: %v (its words: %v), was accepted: %v (answer %.80q)", one.Name, there, asked, said[i].accepted, said[i].answer())
 		}
 	}
 }

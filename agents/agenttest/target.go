@@ -10,6 +10,9 @@ import (
 type Target struct {
 	// Name tells targets apart in test names and in the evidence, for example "codex 0.162.1 over acp".
 	Name string
+	// Row is the row of the table that the target belongs to, and Release the version of the agent there; zero: it is no real program.
+	Row
+	Release string
 	// Version is what the handshake must name; "": it is not looked at.
 	Version string
 	// At says how the agent is reached in a place. It is called once for each process that the suite starts, so it must
@@ -55,6 +58,9 @@ type Script struct {
 	// Makes says that Permit really makes its file; otherwise Allowed is in the answer.
 	Makes   bool
 	Allowed string
+
+	// Call uses the tool submit of an MCP server with that value, and answers with what it returned. nil: it cannot be made to.
+	Call func(server, value string) string
 
 	Slow   string // answers with a first piece soon and goes on for a long time
 	Fail   string // the model fails, and the agent says so

@@ -10,6 +10,7 @@ import (
 
 	"xmd/agents"
 	"xmd/agents/agenttest/model"
+	"xmd/runtime"
 )
 
 const (
@@ -20,10 +21,12 @@ const (
 // Codex is real Codex of that version over its adapter; the test is skipped as not run if it is not installed.
 func Codex(version string) Target {
 	return Target{
-		Name:   "codex " + version,
-		Model:  startModel,
-		At:     codexOver("acp", version, nil),
-		Script: codexScript(),
+		Name:    "codex " + version,
+		Row:     Row{"Codex", overCodex},
+		Release: version,
+		Model:   startModel,
+		At:      codexOver("acp", version, nil),
+		Script:  codexScript(),
 		Store: Store{
 			Locks:   true,
 			Unknown: otherID,
@@ -40,10 +43,12 @@ func Codex(version string) Target {
 // Claude is real Claude of that version over its adapter; the test is skipped as not run if it is not installed.
 func Claude(version string) Target {
 	return Target{
-		Name:   "claude " + version,
-		Model:  startModel,
-		At:     realAgent("claude", version, ClaudeEnv),
-		Script: modelScript(),
+		Name:    "claude " + version,
+		Row:     Row{"Claude", overClaude},
+		Release: version,
+		Model:   startModel,
+		At:      realAgent("claude", version, ClaudeEnv),
+		Script:  modelScript(),
 		Store: Store{
 			Unknown: otherID,
 			Remove:  func(t testing.TB, p Place, id string) { t.Helper(); remove(t, claudeSession(t, p, id)) },
@@ -71,7 +76,7 @@ func realAgent(name, version string, environ func(Place, string) ([]string, erro
 		t.Helper()
 		env, err := environ(p, version)
 		if err != nil {
-			t.Skipf("not run: %v", err)
+			NotRun(t, err.Error())
 		}
 		a, err := agents.New(agents.Options{Env: env}).Lookup(name)
 		if err != nil {
@@ -93,8 +98,11 @@ func modelScript() Script {
 		Permit:  func(file string) string { return "ASK touch " + file + " && echo made" },
 		Makes:   true,
 		Allowed: "made",
-		Slow:    "SLOW 200\nSTREAM 500",
-		Fail:    "HTTP 500", Failed: "temporary",
+		Call: func(server, value string) string {
+			return "TOOL " + server + " " + theTool + ` {"value":"` + value + `"}`
+		},
+		Slow: "SLOW 200\nSTREAM 500",
+		Fail: "HTTP 500", Failed: "temporary",
 		Stay: func(file string) []string {
 			return []string{"SAY I will run it now.\nASK touch " + file + " && tail -f /dev/null"}
 		},
@@ -126,8 +134,14 @@ func Sim(faults ...string) Target {
 			Tool:    "TOOLS 1",
 			Permit:  func(string) string { return "PERM execute" },
 			Allowed: "permission: allow_once",
-			Slow:    "Count slowly",
-			Fail:    "FAIL -32603 the model is down", Failed: "the model is down",
+			Call: func(server, value string) string {
+				if server != runtime.DoorName {
+					return "Use another server"
+				}
+				return "CALL " + theTool + ` {"value":"` + value + `"}`
+			},
+			Slow: "Count slowly",
+			Fail: "FAIL -32603 the model is down", Failed: "the model is down",
 			Stay: func(string) []string { return []string{"SPAWN setsid stubborn", "HANG"} },
 		},
 		Store: Store{
@@ -161,6 +175,8 @@ func simFile(p Place, id string) string {
 
 // simScript has the answers that the scripted agent does not know by itself.
 const simScript = `<WhenPrompt template="Count slowly"><Say>one</Say><Wait ms={600000} /></WhenPrompt>
+
+<WhenPrompt template="Use another server"><CallTool server="other" name="submit" args={{"value": "v9"}} kind="other" ask /></WhenPrompt>
 
 <WhenPrompt template="In steps"><Say>I will run it now. </Say><ToolCall kind="read" title="Read it" /><Say>That was all.</Say></WhenPrompt>
 `

@@ -16,6 +16,8 @@ func Copilot(version string) Target {
 	s.Fail, s.Failed = "HTTP 500", "500"
 	return Target{
 		Name:    "copilot " + version,
+		Row:     Row{"Copilot", overItself},
+		Release: version,
 		Version: version,
 		Model:   startModel,
 		At:      realAgent("copilot", version, CopilotEnv),
@@ -46,6 +48,8 @@ func Grok(version string) Target {
 	}
 	return Target{
 		Name:    "grok " + version,
+		Row:     Row{"Grok", overItself},
+		Release: version,
 		Version: version,
 		Model:   startModel,
 		At:      realAgent("grok", version, GrokEnv),

@@ -10,7 +10,7 @@ import (
 // CodexServer is real Codex of that version over its own app-server; the test is skipped as not run if it is not installed.
 func CodexServer(version string) Target {
 	target := Codex(version)
-	target.Name, target.Version = "codex-app-server "+version, version
+	target.Name, target.Version, target.Row = "codex-app-server "+version, version, Row{"Codex", overServer}
 	target.At = codexOver("app-server", version, codexProgram)
 	target.Script.ToolAsks = true // there is nothing that it does unasked and tells of
 	return target
@@ -30,7 +30,7 @@ func codexOver(transport, version string, program func(agent, command string) st
 		t.Helper()
 		env, err := CodexEnv(p, version)
 		if err != nil {
-			t.Skipf("not run: %v", err)
+			NotRun(t, err.Error())
 		}
 		a, err := agents.New(agents.Options{
 			Env: env, Native: program, Config: map[string]agents.Custom{"codex": {Transport: transport}},

@@ -22,6 +22,8 @@ func Gemini(version string) Target {
 	start := realAgent("gemini", version, GeminiEnv)
 	return Target{
 		Name:    "gemini " + version,
+		Row:     Row{"Gemini", overItself},
+		Release: version,
 		Version: version,
 		Model:   startModel,
 		At: func(t testing.TB, p Place) Reach {
@@ -92,6 +94,8 @@ func OpenCode(version string) Target {
 	s.Fail, s.Failed = "HTTP 400", "scripted failure 400" // it retries a 500 in silence, for longer than a test waits
 	return Target{
 		Name:    "opencode " + version,
+		Row:     Row{"OpenCode", overItself},
+		Release: version,
 		Version: version,
 		Model:   startModel,
 		At:      realAgent("opencode", version, OpenCodeEnv),

@@ -171,7 +171,7 @@ func (t *turn) toolQuestion(params []byte) (runtime.PermissionRequest, bool) {
 			continue
 		}
 		it.asked = true
-		r.CallID, r.Subject, r.Input = id, it.toolName(), it.Arguments
+		r.CallID, r.Subject, r.Input, r.Door = id, it.toolName(), it.Arguments, t.doorTool(it)
 		break
 	}
 	return r, true

@@ -30,6 +30,8 @@ type conn struct {
 	unsaid  []string // warnings that came while no turn ran, for the next one
 	total   tokens   // of the thread, as last told
 
+	equipment equipment // what Equip gave; read-only from Open on
+
 	settings settings // only Open, Configure and Prompt use it
 	informs  string   // for the next turn; only Inform and Prompt use it
 	late     bool     // a turn was given up while it ran; only Prompt uses it
@@ -48,6 +50,7 @@ var (
 	_ runtime.Recogniser         = (*conn)(nil)
 	_ runtime.Beginner           = (*conn)(nil)
 	_ runtime.Informer           = (*conn)(nil)
+	_ runtime.Equipper           = (*conn)(nil)
 	_ wire.Handler               = (*conn)(nil)
 )
 
@@ -78,7 +81,9 @@ func (c *conn) Notification(m *wire.Message) {
 		c.unknown.Add(1) // of a thread that Codex opened beside ours
 	case m.Method == "serverRequest/resolved":
 		if t != nil {
-			t.questions.Withdraw(wire.Field(m.Params, "requestId"))
+			id := wire.Field(m.Params, "requestId")
+			t.questions.Withdraw(id)
+			t.calls.withdraw(id)
 		}
 	case warns[m.Method]:
 		c.warned(m.Params, t)
@@ -146,7 +151,7 @@ func (c *conn) warned(params []byte, t *turn) {
 func (c *conn) Request(m *wire.Message, reply wire.Reply) bool {
 	c.activity.Add(1)
 	kind, known := approvals[m.Method]
-	if !known {
+	if !known && m.Method != toolCall {
 		return false
 	}
 	var at [2][]byte
@@ -155,11 +160,17 @@ func (c *conn) Request(m *wire.Message, reply wire.Reply) bool {
 	t := c.turn
 	ours := c.id != "" && wire.Is(at[0], c.id)
 	c.mu.Unlock()
-	if t == nil || !ours || !t.owns(at[1]) {
-		kind.answer(m.Params, reply, no)
-		return true
+	if t != nil && (!ours || !t.owns(at[1])) {
+		t = nil
 	}
-	t.asked(kind, m, reply)
+	switch {
+	case !known:
+		c.called(t, m, reply)
+	case t == nil:
+		kind.answer(m.Params, reply, no)
+	default:
+		t.asked(kind, m, reply)
+	}
 	return true
 }
 

@@ -11,5 +11,6 @@
 //
 // Every start and every resume carries the policy in which Codex asks before it acts. What it tells of a conversation's turns comes
 // from its database and is never asked for: the history is what the rollout file holds. A turn is started only while none runs, for
-// Codex would take the words into the running one.
+// Codex would take the words into the running one. Servers go with every start and resume, instructions and the workflow's own tools
+// with a start; calls of those are answered by goroutines that end with their turn.
 package codex

@@ -122,9 +122,18 @@ func (t *turn) action(it *item, done bool) (*runtime.ToolCall, bool) {
 	} else {
 		t.order = append(t.order, it.ID)
 	}
-	call.Status = it.callStatus(done)
+	call.Status, call.Door = it.callStatus(done), t.doorTool(it)
 	t.items[it.ID] = it
 	return call, true
+}
+
+// doorTool is the workflow's own tool that an action is a call of, by the server or the list that Codex took it from; "": it is none.
+func (t *turn) doorTool(it *item) string {
+	byServer := it.Type == "mcpToolCall" && t.door != "" && it.Server == t.door
+	if byServer || it.Type == "dynamicToolCall" && t.own.has(it.Namespace, it.Tool) {
+		return it.Tool
+	}
+	return ""
 }
 
 // callStatus is the status of an action as the runtime has it.

@@ -22,12 +22,20 @@ type threadParams struct {
 	Sandbox               string `json:"sandbox"`
 	ExcludeTurns          bool   `json:"excludeTurns,omitempty"`
 	DeveloperInstructions string `json:"developerInstructions,omitempty"`
+
+	Config       map[string]any `json:"config,omitempty"`
+	DynamicTools []dynamicTool  `json:"dynamicTools,omitempty"`
 }
 
 func (c *conn) threadParams(id string) threadParams {
-	return threadParams{
+	p := threadParams{
 		ThreadID: id, Cwd: c.root, ApprovalPolicy: untrusted.policy, ApprovalsReviewer: untrusted.reviewer, Sandbox: "read-only", ExcludeTurns: id != "",
+		Config: c.equipment.config,
 	}
+	if id == "" { // a thread keeps these, and others on a resume are ignored
+		p.DeveloperInstructions, p.DynamicTools = c.equipment.instructions, c.equipment.tools
+	}
+	return p
 }
 
 // thread is what a start or resume tells.

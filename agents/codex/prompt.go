@@ -66,7 +66,7 @@ func (c *conn) Prompt(ctx context.Context, req runtime.Turn) (runtime.TurnResult
 
 // begin makes the turn known to the reader and sends the words. A turn that runs would take them in.
 func (c *conn) begin(req runtime.Turn) (*turn, error) {
-	t := &turn{sink: req.Sink, ask: req.Ask, started: make(chan struct{}), done: make(chan struct{})}
+	t := &turn{sink: req.Sink, ask: req.Ask, started: make(chan struct{}), done: make(chan struct{}), door: c.equipment.door, own: c.equipment.own}
 	p := turnParams{Input: []textInput{{"text", req.Words}}}
 	if strict(req.Schema) {
 		p.OutputSchema = req.Schema
@@ -99,6 +99,7 @@ func (c *conn) finish(t *turn) {
 	}
 	c.mu.Unlock()
 	t.questions.End()
+	t.calls.end()
 	if t.call.Answered() && t.startError() == nil {
 		c.settings.applied, c.informs = t.chosen, ""
 	}
@@ -164,6 +165,7 @@ const (
 func (c *conn) cancel(t *turn) (runtime.TurnResult, error) {
 	ctx, stop := context.WithTimeout(context.Background(), cancelWait)
 	defer stop()
+	t.calls.end()
 	if t.questions.Cancel() {
 		t.within(dropWait)
 	}

@@ -39,6 +39,9 @@ type turn struct {
 	told          bool   // total was told in this turn
 
 	questions asking.Queue
+	calls     calls
+	door      string   // the server that is the workflow's door; "": there is none
+	own       ownTools // the tools of the workflow that Codex was told directly
 }
 
 // owns says whether a turn id is that of this turn, which the answer of turn/start tells.

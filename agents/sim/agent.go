@@ -185,7 +185,7 @@ func (a *agent) initialize(r request) {
 		"agentCapabilities": object{
 			"loadSession":         !a.faults.on("no-load"),
 			"promptCapabilities":  object{"embeddedContext": true, "image": true},
-			"mcpCapabilities":     object{"http": false, "sse": false},
+			"mcpCapabilities":     object{"http": !a.faults.on("no-mcp-http"), "sse": false},
 			"sessionCapabilities": sessions,
 		},
 		"authMethods": a.authMethods(),
@@ -254,9 +254,14 @@ func (a *agent) makeSession(r request) (*session, *rpcError) {
 		return nil, err
 	}
 	s := &session{agent: a, id: newID(), cwd: cwd, mode: a.firstMode(), rules: map[string]int{}}
+	specs, err := a.specs(r)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.takeLock(); err != nil {
 		return nil, err
 	}
+	s.attach(specs)
 	if a.faults.on("durable-new") {
 		if err := s.found(); err != nil {
 			return nil, internal(err)

@@ -52,6 +52,8 @@ func init() { // a map literal would be an initialisation cycle: the commands us
 		"SLEEP":    {1, false, func(t *turn, n []int, _ string) error { return then(t.wait(n[0]), t, "slept") }},
 		"HANG":     {0, false, func(t *turn, _ []int, _ string) error { return t.hang() }},
 		"THINK":    {0, true, func(t *turn, _ []int, rest string) error { return then(t.think(rest, 0), t, "done") }},
+		"SERVERS":  {0, false, func(t *turn, _ []int, _ string) error { return t.say(t.session.described(), 0) }},
+		"CALL":     {0, true, runCall},
 		"SETTINGS": {0, false, func(t *turn, _ []int, _ string) error { return t.say(t.session.settings(), 0) }},
 		"PLAN":     {1, false, runPlan},
 		"USAGE": {2, false, func(t *turn, n []int, _ string) error {

@@ -12,10 +12,15 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"xmd/agents/door"
 )
 
 // TestMain makes the test binary the agent itself when asked, for the tests that need a process.
 func TestMain(m *testing.M) {
+	if os.Getenv("SIM_TEST_SHIM") == "1" {
+		os.Exit(door.ShimMain(context.Background(), os.Getenv(door.EnvAddress), os.Getenv(door.EnvKey), os.Stdin, os.Stdout, os.Stderr))
+	}
 	if os.Getenv("SIM_TEST_RUN") == "1" {
 		os.Exit(Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv))
 	}

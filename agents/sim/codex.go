@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -159,7 +158,7 @@ func (c *codex) lock() error {
 	if err != nil {
 		return err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := flock(f); err != nil {
 		_ = f.Close()
 		return &rpcError{Code: -32600, Message: "thread " + c.id + " already has an active writer"}
 	}

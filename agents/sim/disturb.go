@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // disturb puts before an answer what the faults want there. None of it is part of the history.
@@ -117,7 +116,7 @@ func (a *agent) spawn(options string) error {
 		script = `trap "" TERM HUP INT; exec sleep 600`
 	}
 	cmd := exec.Command("/bin/sh", "-c", script)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: has("setsid")}
+	cmd.SysProcAttr = apart(has("setsid"))
 	if f, ok := a.stdout.(*os.File); ok && has("stdout") {
 		cmd.Stdout = f
 	}

@@ -32,6 +32,8 @@
 //	SLEEP ms           waits, then "slept"
 //	HANG               says nothing and never ends, except when cancelled
 //	THINK text         a thought, then "done"
+//	SERVERS            answers with the MCP servers of the session, their tools and instructions
+//	CALL tool args     calls a tool of an MCP server for real, asking first; args are JSON; answers with the text that came back
 //	SETTINGS           answers with the mode, model and effort it was set to
 //	PLAN n             a plan of n entries, then "done"
 //	USAGE used size    a usage update, then "done"
@@ -60,6 +62,8 @@
 //	Plan                           a plan; each line of the body an entry, [ ] to do, [~] in work, [x] done
 //	ToolCall kind title input      a tool call, its body the output; outcome is completed, failed or none (no end is sent);
 //	  diff outcome ask             ask requests permission first; a refused one fails and the answer goes on
+//	CallTool name args server      calls a tool of an MCP server of the session for real, of the first that has it or of the one named; ask as
+//	  kind title ask as            above; as binds the text that came back, the tool's error too, for what follows: {found}
 //	Usage used size cost           a usage update; input and output are the tokens in the prompt's result
 //	  input output
 //	Wait ms                        lets time pass
@@ -77,6 +81,10 @@
 // history, then answers, then sends available_commands_update; its result states no id (the fault load-id makes it).
 // session/list shows the last used first, 50 to a page. Modes are ask, the first, and auto, in which nothing asks.
 // Prompts of one session wait for each other; session/cancel ends the running one and those behind it.
+//
+// The MCP servers of session/new, load and resume, by address (http) or by command, are connected before the call is answered; none is
+// started where none is given, and each load has exactly its own. One that cannot be reached is left out with a note on stderr. A call of
+// their tools is announced with _meta {"sim": {"server": …, "tool": …}}, and its own _meta names the ACP call: "sim/toolCallId".
 //
 // How each turn ended is kept too, but a replay does not tell, as those of most agents do not. With the fault keeps-ends
 // the last update that is replayed of a turn that came to its normal end has "_meta":{"completed":true}, as some agents

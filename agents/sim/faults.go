@@ -88,6 +88,10 @@ var faultTable = []fault{
 	{"permission-always-only", noValue, nil, "permission requests offer only allow_always and reject_always"},
 	{"permission-always-first", noValue, nil, "permission requests offer allow_always before allow_once"},
 	{"reject-ends", oneOf, []string{"cancelled", "end_turn"}, "a refused permission ends the turn with this stop reason"},
+	// MCP servers that the client gives.
+	{"no-mcp-http", noValue, nil, "MCP servers by address are not announced, and refused"},
+	{"mcp-drops-stdio", noValue, nil, "MCP servers by command are left out without a word"},
+	{"mcp-late", millis, nil, "MCP servers are connected so many milliseconds after session/new or load was answered"},
 	// How a turn goes wrong.
 	{"prompt-error", codeText, nil, "a prompt fails before anything was accepted: the words are not in the history"},
 	{"late-error", codeText, nil, "a prompt fails after its answer was streamed"},

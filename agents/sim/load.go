@@ -45,6 +45,10 @@ func (a *agent) loadSession(r request, id string) (*session, []item, *rpcError) 
 	if failure != nil {
 		return nil, nil, failure
 	}
+	specs, failure := a.specs(r)
+	if failure != nil {
+		return nil, nil, failure
+	}
 	items, err := a.store.read(id)
 	if err == nil && a.faults.on("minute-loses") && a.store.loseMinute(id) {
 		err = errNoSession
@@ -68,6 +72,7 @@ func (a *agent) loadSession(r request, id string) (*session, []item, *rpcError) 
 		return nil, nil, failure
 	}
 	s.remember(items)
+	s.attach(specs)
 	return s, items, nil
 }
 

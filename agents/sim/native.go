@@ -126,7 +126,7 @@ func (n *native) watch() (stop func()) {
 		signal.Ignore(syscall.SIGTERM, syscall.SIGHUP)
 	}
 	ch := make(chan os.Signal, 4)
-	signal.Notify(ch, syscall.SIGINT, syscall.SIGWINCH, syscall.SIGCONT)
+	signal.Notify(ch, shownSignals...)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -41,6 +41,8 @@ func (v attrValue) fit(value any) (any, error) {
 		return v.fitNumber(value)
 	case diffValue:
 		return value, fitDiff(value)
+	case objectValue:
+		return fitObject(value)
 	}
 	return value, nil
 }
@@ -63,6 +65,18 @@ func (v attrValue) fitNumber(value any) (any, error) {
 	}
 	want := map[attrKind]string{wholeValue: "a whole number from 0", signedValue: "a whole number", numberValue: "a number from 0"}
 	return nil, fmt.Errorf("wants %s, not %s", want[v.kind], expr.JSON(value))
+}
+
+func fitObject(value any) (any, error) {
+	if text, ok := value.(string); ok {
+		if parsed, err := expr.ParseJSON(text); err == nil {
+			value = parsed
+		}
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return nil, fmt.Errorf("wants an object, not %s", expr.JSON(value))
+	}
+	return value, nil
 }
 
 func fitDiff(value any) error {
@@ -179,6 +193,12 @@ func (p *player) element(e *syntax.Element, out layout.Sink) error {
 	case "ToolCall":
 		_, err := t.use(a.toolCall(body, t.session.dir()))
 		return err
+	case "CallTool":
+		text, err := t.callTool(a.serverCall())
+		if as := a.text("as", ""); as != "" {
+			t.captures[as] = text
+		}
+		return err
 	case "Usage":
 		a.usage(t)
 	case "Wait":
@@ -251,6 +271,14 @@ func (g given) toolCall(output, cwd string) toolCall {
 		}
 		c.diff = absolute
 	}
+	return c
+}
+
+// serverCall makes the call of a <CallTool>.
+func (g given) serverCall() serverCall {
+	c := serverCall{server: g.text("server", ""), tool: g.text("name", ""), kind: g.text("kind", "other"), title: g.text("title", "")}
+	c.args, _ = g["args"].(map[string]any)
+	c.ask, _ = g["ask"].(bool)
 	return c
 }
 

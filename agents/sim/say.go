@@ -167,6 +167,9 @@ type toolCall struct {
 	output      string
 	outcome     string // completed, failed, or none: no end is sent
 	ask         bool
+	meta        object // _meta of the call; nil: none
+	// do does what the call says, once it is allowed, and gives output and outcome; nil: those above. id is the call's.
+	do func(id string) (output string, failed bool)
 }
 
 // use runs a tool call: announced, asked for if need be, ended. It gives the kind of the option that a permission
@@ -183,6 +186,9 @@ func (t *turn) use(c toolCall) (string, error) {
 	}
 	if content := c.content(false); content != nil {
 		call["content"] = content
+	}
+	if c.meta != nil {
+		call["_meta"] = c.meta
 	}
 	announced := object{"sessionUpdate": "tool_call"}
 	for k, v := range call {
@@ -206,6 +212,11 @@ func (t *turn) use(c toolCall) (string, error) {
 			return answer, endTurn{t.agent.faults["reject-ends"]}
 		}
 		return answer, nil
+	}
+	if c.do != nil {
+		var failed bool
+		c.output, failed = c.do(id)
+		c.outcome = map[bool]string{false: "completed", true: "failed"}[failed]
 	}
 	if c.outcome == "none" {
 		return answer, nil

@@ -23,7 +23,8 @@ type script struct {
 type rule struct {
 	name     string // "template#k", k counting rules of one template: it stands in the history
 	template *template
-	times    int // 0: any number
+	names    []string // what replies may use: the captures, and what CallTool bound before
+	times    int      // 0: any number
 	body     []syntax.Node
 	attrs    map[*syntax.Element]map[string]attrValue
 	source   *diag.Source
@@ -36,7 +37,6 @@ const (
 	CodeScriptTemplate  = "XMD1903" // a template that cannot be read
 	CodeScriptName      = "XMD1904" // a name that the template does not capture
 	CodeScriptExec      = "XMD1905" // an exec block
-	CodeScriptLater     = "XMD1906" // a component that is not built yet
 )
 
 // ScriptCodes lists the codes XMD19xx in their order, for specs/errors.md. It is read-only.
@@ -46,7 +46,6 @@ var ScriptCodes = []diag.Code{
 	{Code: CodeScriptTemplate, Title: "a template that cannot be read"},
 	{Code: CodeScriptName, Title: "a name that the template does not capture"},
 	{Code: CodeScriptExec, Title: "an exec block in a script"},
-	{Code: CodeScriptLater, Title: "a component of scripts that is not built yet"},
 }
 
 // attrKind says which values an attribute takes.
@@ -59,7 +58,8 @@ const (
 	signedValue // any whole number
 	numberValue // any number from 0
 	boolValue
-	diffValue // {path, oldText, newText}
+	objectValue // a JSON object, or its text
+	diffValue   // {path, oldText, newText}
 )
 
 // components are what stands inside a WhenPrompt: attributes and whether there is a body.
@@ -72,6 +72,8 @@ var components = map[string]struct {
 	"Plan":    {nil, true}, // a line each: [ ] to do, [~] in work, [x] done
 	"ToolCall": {map[string]attrKind{"kind": stringValue, "title": stringValue, "input": anyValue, "diff": diffValue,
 		"outcome": stringValue, "ask": boolValue}, true}, // the body is its output
+	"CallTool": {map[string]attrKind{"name": stringValue, "server": stringValue, "args": objectValue, "kind": stringValue, "title": stringValue,
+		"ask": boolValue, "as": stringValue}, false}, // calls an MCP server of the session for real
 	"Usage": {map[string]attrKind{"used": wholeValue, "size": wholeValue, "cost": numberValue, "input": wholeValue, "output": wholeValue}, false},
 	"Wait":  {map[string]attrKind{"ms": wholeValue}, false},
 	"Exit":  {map[string]attrKind{"code": wholeValue}, false},
@@ -178,6 +180,7 @@ func (c *checker) rule(e *syntax.Element) {
 			c.found.Add(CodeScriptAttribute, own["times"].span, "a rule that answers 0 times is of no use", "leave times out for any number")
 		}
 	}
+	r.names = slices.Clone(r.template.names)
 	c.counts[source]++
 	r.name = fmt.Sprintf("%s#%d", source, c.counts[source])
 	c.reply(r, e.Body)
@@ -194,18 +197,38 @@ func (c *checker) reply(r *rule, body []syntax.Node) {
 		}
 		known, ok := components[e.Name]
 		switch {
-		case e.Name == "CallTool":
-			c.found.Add(CodeScriptLater, e.NameSpan, "CallTool is not built yet", "")
-			continue
 		case !ok:
 			c.found.Add(CodeScriptComponent, e.NameSpan, e.Name+" has no place in a reply", componentHint(e.Name))
 			continue
 		}
-		r.attrs[e] = c.attributes(e, known.attrs, r.template.names)
+		r.attrs[e] = c.attributes(e, known.attrs, r.names)
 		c.words(r, e)
 		for inner := range syntax.Children(e.Body) {
 			c.inner(r, e, known.body, inner)
 		}
+		if e.Name == "CallTool" {
+			c.callTool(r, e)
+		}
+	}
+}
+
+// callTool checks a CallTool, and binds what it gives for what follows.
+func (c *checker) callTool(r *rule, e *syntax.Element) {
+	if _, ok := r.attrs[e]["name"]; !ok {
+		c.found.Add(CodeScriptAttribute, e.NameSpan, "CallTool needs a name", `write name="review" with the name of the tool`)
+	}
+	as, given := r.attrs[e]["as"]
+	if !given {
+		return
+	}
+	name, fixed := as.fixed.(string)
+	switch {
+	case !fixed || !expr.IsName(name):
+		c.found.Add(CodeScriptAttribute, as.span, "as wants a name", `write as="found", and {found} for the text that came back`)
+	case slices.Contains(r.names, name):
+		c.found.Add(CodeScriptName, as.span, name+" is bound already", "choose another name")
+	default:
+		r.names = append(r.names, name)
 	}
 }
 
@@ -252,8 +275,8 @@ func (c *checker) text(r *rule, n syntax.Node) {
 			c.text(r, inner)
 		}
 	case *syntax.Interp:
-		if !slices.Contains(r.template.names, n.Path) {
-			c.found.Add(CodeScriptName, n.Pos, "the template captures no "+n.Path, nameHint(n.Path, r.template.names, `to say the braces, write \{`))
+		if !slices.Contains(r.names, n.Path) {
+			c.found.Add(CodeScriptName, n.Pos, "the template captures no "+n.Path, nameHint(n.Path, r.names, `to say the braces, write \{`))
 		}
 	}
 }

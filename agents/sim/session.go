@@ -25,6 +25,7 @@ type session struct {
 	running map[*turn]context.CancelCauseFunc // queued ones included
 	last    <-chan struct{}                   // closed when the newest prompt has ended
 	unlock  func()                            // the fault lock
+	servers []*server                         // MCP servers of the client, connected
 }
 
 const (
@@ -227,6 +228,7 @@ func (a *agent) close(r request) (any, *rpcError) {
 	}
 	s.cancelAll(errCancelled)
 	s.release()
+	s.detach()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.sessions, s.id)

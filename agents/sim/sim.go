@@ -142,10 +142,10 @@ keeps its sessions, and misbehaves on demand.
 Without a script, or where no rule matches, a prompt is echoed as "turn N: …", the question for the codeword is
 answered from the session's history, and a first line of one of these is obeyed:
   SAY text · CHUNKS n bytes · TOOLS n · PERM kind · SLEEP ms · HANG · THINK text · PLAN n · USAGE used size
-  FAIL code message · EXIT code · SPAWN options
+  FAIL code message · EXIT code · SPAWN options · SERVERS · CALL tool arguments
 
 In a script: <Say chunks={n}> <Thought> <Plan> <ToolCall kind title input diff outcome ask> <Usage used size cost input output>
-  <Wait ms={n}/> <Exit code={n}/> <Error code={n} message/>, and {name} for what {?name} of the template matched.
+  <CallTool name args server kind title ask as/> <Wait ms={n}/> <Exit code={n}/> <Error code={n} message/>, and {name} for what {?name} of the template matched.
 
 Faults:
 ` + describeFaults()
@@ -202,5 +202,6 @@ func (a *agent) stop() {
 	defer a.mu.Unlock()
 	for _, s := range a.sessions {
 		s.release()
+		s.detach()
 	}
 }

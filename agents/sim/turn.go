@@ -291,12 +291,22 @@ func blockTexts(blocks []json.RawMessage) []string {
 	return texts
 }
 
+// ahead are the blocks that xmd puts in front of the words of a prompt.
+var ahead = []string{"</earlier-conversation>\n\n", "</workflow-instructions>\n\n"}
+
 // texts is what a rule or command is looked for in: the whole prompt, then its last block, before which a client may
 // have put instructions or a handoff.
 func (t *turn) texts() []string {
 	texts := []string{t.words}
 	if blocks := blockTexts(t.blocks); len(blocks) > 1 {
 		texts = append(texts, blocks[len(blocks)-1])
+	}
+	last := texts[len(texts)-1]
+	for _, end := range ahead {
+		if at := strings.LastIndex(last, end); at >= 0 && strings.HasPrefix(last, "<") {
+			last = last[at+len(end):]
+			texts = append(texts, last)
+		}
 	}
 	return texts
 }

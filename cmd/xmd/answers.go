@@ -68,6 +68,9 @@ func knownAnswers(compiled *plan.Plan, given map[string]runtime.Answer) error {
 			}
 		}
 	}
+	if len(compiled.Tools())+len(compiled.Servers())+len(compiled.Instructions()) > 0 { // agents may have a door, by which they can ask
+		known = append(known, runtime.QuestionTool)
+	}
 	for name := range given {
 		base, _, _ := strings.Cut(name, "[")
 		if slices.Contains(known, base) || strings.Contains(base, "/") { // a step identity may have rounds in it

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"xmd/agents/door"
 	"xmd/lang/diag"
 	"xmd/runtime"
 )
@@ -35,13 +36,14 @@ type call struct {
 func commands() []*command {
 	return []*command{
 		runCommand(), checkCommand(), fmtCommand(), planCommand(), replCommand(), resumeCommand(), replayCommand(), runsCommand(),
-		showCommand(), exportCommand(), sessionsCommand(), openCommand(), agentsCommand(), doctorCommand(), simCommand(), schemaCommand(), completionCommand(), manCommand(), versionCommand(),
+		showCommand(), exportCommand(), sessionsCommand(), openCommand(), handoffCommand(), agentsCommand(), doctorCommand(), simCommand(), schemaCommand(),
+		completionCommand(), manCommand(), versionCommand(),
 	}
 }
 
 // notBuilt are commands that are planned and refused as such.
 var notBuilt = map[string]bool{
-	"handoff": true, "test": true,
+	"test": true,
 }
 
 // run is xmd without os.Exit: it returns the exit code.
@@ -103,6 +105,8 @@ func dispatch(p *program) error {
 	}
 	first, rest := p.args[0], p.args[1:]
 	switch first {
+	case door.ShimCommand:
+		return codeError(doorShim(p, rest))
 	case "--help", "-h", "help":
 		help(p.stdout)
 		return nil

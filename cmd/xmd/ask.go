@@ -4,17 +4,15 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/mattn/go-isatty"
+
 	"xmd/runtime"
 )
 
-// isTerminal says whether f is a character device that a person sits at.
+// isTerminal says whether f is a terminal.
 func isTerminal(f any) bool {
 	file, ok := f.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && file.Name() != os.DevNull
+	return ok && isatty.IsTerminal(file.Fd())
 }
 
 // question words a permission request for a person.

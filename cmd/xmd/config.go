@@ -51,7 +51,7 @@ type agentConfig struct {
 	Model        string   `toml:"model" say:"the model of prompts that choose none"`
 	Effort       string   `toml:"effort" say:"the effort of prompts that choose none"`
 	Mode         string   `toml:"mode" say:"the mode in which it asks before it acts"`
-	Instructions string   `toml:"instructions" words:"lead,door" say:"where it takes the workflow's instructions: before the words, or by the door"`
+	Instructions string   `toml:"instructions" words:"lead,start,every,door" say:"where it takes the workflow's instructions: before the words, in its own place once or with every load, or by the door"`
 	Confirm      string   `toml:"confirm" words:"list,history" say:"what confirms the identity of a conversation; either, if left out"`
 	Reject       string   `toml:"reject" words:"ends,continues" say:"what becomes of the turn when a permission is refused"`
 	Fence        string   `toml:"fence" say:"the update behind a replay, or answer; 2 s of silence, if left out"`
@@ -133,8 +133,11 @@ func (c config) check(path string, text []byte) error {
 	}
 	eachWord(reflect.ValueOf(c), nil, func(key []string, k configKey, value string) {
 		last := key[len(key)-1]
-		if len(key) == 3 && last == "transport" {
+		switch {
+		case len(key) == 3 && last == "transport":
 			k.words = agents.Transports(key[1])
+		case len(key) == 3 && last == "instructions":
+			k.words = agents.Channels(transportOf(key[1], c.Agents[key[1]]))
 		}
 		switch _, err := resolve.Duration(value); {
 		case k.form == formDuration && err != nil:
@@ -149,11 +152,16 @@ func (c config) check(path string, text []byte) error {
 	return wrong
 }
 
-// Words of the key instructions.
-const (
-	instructionsLead = "lead"
-	instructionsDoor = "door"
-)
+// transportOf is what an agent is reached over as a table says.
+func transportOf(name string, a agentConfig) string {
+	switch {
+	case a.Transport != "":
+		return a.Transport
+	case a.Command != "":
+		return "acp"
+	}
+	return agents.Transports(name)[0]
+}
 
 // placeOf finds where a key of a file that could be read stands, or the key whose value holds it.
 func placeOf(text []byte, path ...string) (row, col int) {
@@ -195,13 +203,9 @@ func (c config) custom() map[string]agents.Custom {
 }
 
 func (a agentConfig) custom() agents.Custom {
-	channel := runtime.ChannelLead
-	if a.Instructions == instructionsDoor {
-		channel = runtime.ChannelDoor
-	}
 	return agents.Custom{
 		Command: a.Command, Args: a.Args, Env: a.Env, Transport: a.Transport, Executable: a.Executable, Version: a.Version,
-		Home: a.Home, Model: a.Model, Effort: a.Effort, Mode: a.Mode, Instructions: channel, InstructionsGiven: a.Instructions != "",
+		Home: a.Home, Model: a.Model, Effort: a.Effort, Mode: a.Mode, Instructions: a.Instructions,
 		Confirm: a.Confirm, Reject: a.Reject, Fence: a.Fence, Noise: a.Noise,
 	}
 }

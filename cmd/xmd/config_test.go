@@ -30,7 +30,7 @@ func TestConfigSchemaIsWhatTheReaderTakes(t *testing.T) {
 		{"", true, ""},
 		{"agent = 'codex'\npolicy = 'ask'\nsecrets = ['A']\n[limits]\ntimeout = '1h'\ntimeout-prompt = '5m'\ntimeout-exec = '10s'\nidle-timeout = '500ms'\n", true, ""},
 		{"[agents.codex]\ntransport = 'acp'\nenv = {A = 'b'}\nversion = ['x', '--version']\nnoise = []\n", true, ""},
-		{"[agents.mine]\ncommand = 'm'\nargs = ['a']\nexecutable = 'e'\nhome = 'h'\nmodel = 'm'\neffort = 'e'\nmode = 'm'\ninstructions = 'door'\nconfirm = 'list'\nreject = 'ends'\nfence = 'answer'\n", true, ""},
+		{"[agents.mine]\ncommand = 'm'\nargs = ['a']\nexecutable = 'e'\nhome = 'h'\nmodel = 'm'\neffort = 'e'\nmode = 'm'\ninstructions = 'every'\nconfirm = 'list'\nreject = 'ends'\nfence = 'answer'\n", true, ""},
 		{"agnet = 'x'\n", false, ":1:1: unknown key \"agnet\"; known are agent, policy, secrets, [limits] with timeout, "},
 		{"\n[limits]\n  timout = '1h'\n", false, ":3:3: unknown key \"limits.timout\""},
 		{"policy = 'yes'\n", false, ":1:1: there is no policy \"yes\"; write \"approve-all\" or "},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,16 +29,21 @@ func (l *live) guarded(do func() error) (err error) {
 // close closes the agents. After a fault what it needs may be held for ever, so it is not waited for longer than ctx.
 func (l *live) close(ctx context.Context) error {
 	if !l.faulty {
-		return l.runner.Close(ctx)
+		return l.closeAll(ctx)
 	}
 	closed := make(chan error, 1)
-	go func() { closed <- l.runner.Close(ctx) }()
+	go func() { closed <- l.closeAll(ctx) }()
 	select {
 	case err := <-closed:
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// closeAll closes the agents, and the door behind the last of them.
+func (l *live) closeAll(ctx context.Context) error {
+	return errors.Join(l.runner.Close(ctx), l.door.Close(ctx))
 }
 
 // faultError is the error of a fault: what happened in one line. What a reporter needs beside it is in a file below dir.

@@ -15,6 +15,9 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"xmd/agents"
+	"xmd/agents/door"
+	"xmd/agents/relay"
+	"xmd/handoff"
 	"xmd/lang/plan"
 	"xmd/lang/resolve"
 	"xmd/runtime"
@@ -41,6 +44,7 @@ type live struct {
 	styled  func() error // writes what the styling of output holds back
 	digest  *event.DigestSink
 	runner  *runtime.Runner
+	door    *door.Door // of the workflow's tools
 	watch   *observer
 	trace   *os.File
 	secrets *secret.Set
@@ -113,6 +117,7 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 	l.stream.Hide(j.secrets)
 	l.secrets = j.secrets
 	l.watch = h.observer(j.secrets.Names()...)
+	l.door = door.New(door.Options{Executable: self()})
 	l.runner = runtime.New(h.options(p, c, l, j), l.lock)
 	body := &event.Run{Document: j.plan.Source.Name, Digest: j.plan.Digest, Dir: h.dir, Props: j.props, Resumed: j.past != nil, Edited: j.edited}
 	if err := l.stream.Commit(ctx, event.RunStarted, event.At{}, body, nil); err != nil {
@@ -126,11 +131,12 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 	notes := p.notes(c, j.secrets)
 	o := runtime.Options{
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
+		Handoff: handoff.Writer{}, Hide: p.hider(j.secrets), Tree: p.tree(j.secrets.Names()...),
 		Programs: agents.Programs{}, Terminal: p.window(l.flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
 		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), PromptLimit: durationOf(j.settings.PromptTimeout), ExecLimit: durationOf(j.settings.ExecTimeout), RequireConfirmed: j.settings.RequireConfirmed,
 		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
-		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry,
+		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry, Door: l.door, Relay: relay.Relay{},
 	}
 	if c.verb == "repl" { // its entries are not known beforehand
 		o.LookupEnv = p.env.lookup
@@ -248,6 +254,11 @@ func (l *live) release() {
 	l.cancel(nil)
 	if l.watch != nil {
 		l.watch.Close()
+	}
+	if l.door != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), closeLimit)
+		_ = l.door.Close(ctx) // it is closed already, but where the run did not begin
+		cancel()
 	}
 	if l.journal != nil {
 		_ = l.journal.Close()

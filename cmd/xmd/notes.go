@@ -33,6 +33,8 @@ func (n *notes) Event(e *event.Event) {
 	switch body := e.Body.(type) {
 	case *event.Warn:
 		n.colored(term.Yellow, body.Text)
+	case *event.HandedOver:
+		n.line(fmt.Sprintf("%s: %s", e.At.Position, handedLine(e.At.Agent, body)))
 	case *event.Asked:
 		if !body.Allowed {
 			n.colored(term.Yellow, fmt.Sprintf("%s: refused: %s (%s)", e.At.Position, describe(body), body.Reason))
@@ -58,7 +60,7 @@ func (n *notes) action(agent string, t *event.Tool) {
 	if t.Outcome != "done" {
 		style = term.Yellow
 	}
-	n.colored(style, fmt.Sprintf("%s: %s (%s, %s)", agent, term.Action(t), t.Outcome, term.Took(time.Duration(t.Milliseconds)*time.Millisecond)))
+	n.colored(style, fmt.Sprintf("%s: %s (%s, %s)", first(agent, "the agent"), term.Action(t), t.Outcome, term.Took(time.Duration(t.Milliseconds)*time.Millisecond)))
 }
 
 // notice writes what an adapter said, or text that a document does not write.

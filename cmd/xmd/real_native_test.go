@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -132,7 +133,7 @@ func (s *seat) exits(code int) {
 
 // marked lets processes be found again, and checks at the end that none is left, a daemon neither.
 func (p *person) marked() (mark string) {
-	mark = filepath.Base(filepath.Dir(p.place.Home)) + p.a.name
+	mark = rand.Text()
 	p.env = append(p.env, "AGENTTEST_MARK="+mark)
 	return mark
 }
@@ -159,9 +160,7 @@ func (p *person) begun() {
 }
 
 func forAgentsAtTerminal(t *testing.T, agents []realAgent, shown string, fn func(t *testing.T, p *person)) {
-	if os.Getenv("XMD_REAL") != "1" {
-		t.Skip("real programs run with XMD_REAL=1 only: make real")
-	}
+	agenttest.Wanted(t)
 	runRealAgents(t, agents, shown, fn)
 }
 

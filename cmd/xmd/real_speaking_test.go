@@ -19,9 +19,7 @@ var speakingAgents = []realAgent{
 }
 
 func forSpeakingAgents(t *testing.T, shown string, fn func(t *testing.T, p *person)) {
-	if os.Getenv("XMD_REAL") != "1" {
-		t.Skip("real programs run with XMD_REAL=1 only: make real")
-	}
+	agenttest.Wanted(t)
 	runRealAgents(t, speakingAgents, shown, fn)
 }
 
@@ -70,9 +68,7 @@ func TestRealSpeakingModelFailure(t *testing.T) {
 
 // Grok replays what its model is no longer given. xmd says that the history is confirmed, which it is, and nothing of a memory.
 func TestRealGrokReplaysMoreThanItKnows(t *testing.T) {
-	if os.Getenv("XMD_REAL") != "1" {
-		t.Skip("real programs run with XMD_REAL=1 only: make real")
-	}
+	agenttest.Wanted(t)
 	runRealAgents(t, speakingAgents[1:], "what xmd says of a replay that the model is not given: the history is confirmed", func(t *testing.T, p *person) {
 		p.remember()
 		agenttest.ForgetGrok(t, p.place, p.conversations()[0])

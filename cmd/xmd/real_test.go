@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"os"
 	"os/exec"
@@ -89,7 +90,7 @@ func (p *person) command(args ...string) *exec.Cmd {
 	p.t.Helper()
 	env, err := p.a.environ(p.place, p.version)
 	if err != nil {
-		p.t.Skipf("not run: %v", err)
+		agenttest.NotRun(p.t, err.Error())
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -151,9 +152,7 @@ func (p *person) changed(from, to string) string {
 }
 
 func forRealAgents(t *testing.T, shown string, fn func(t *testing.T, p *person)) {
-	if os.Getenv("XMD_REAL") != "1" {
-		t.Skip("real programs run with XMD_REAL=1 only: make real")
-	}
+	agenttest.Wanted(t)
 	runRealAgents(t, realAgents, shown, fn)
 }
 
@@ -271,7 +270,7 @@ func (p *person) wrap(version string) {
 	p.t.Helper()
 	env, err := p.a.environ(p.place, p.version)
 	if err != nil {
-		p.t.Skipf("not run: %v", err)
+		agenttest.NotRun(p.t, err.Error())
 	}
 	real := ""
 	for _, kv := range env {
@@ -319,9 +318,7 @@ func TestRealModelFailure(t *testing.T) {
 
 // An emptied conversation fails as such: the id is right, the home the same, and nothing of it is left.
 func TestRealEmptiedRollout(t *testing.T) {
-	if os.Getenv("XMD_REAL") != "1" {
-		t.Skip("real programs run with XMD_REAL=1 only: make real")
-	}
+	agenttest.Wanted(t)
 	// Claude says itself that an emptied conversation does not exist; the conformance suite has that.
 	runRealAgents(t, realAgents[:2], "an emptied conversation is not continued", func(t *testing.T, p *person) {
 		p.remember()
@@ -350,7 +347,7 @@ const killed9Shown = "kill -9 of xmd in a turn leaves nothing, then recover"
 
 func killed9(t *testing.T, p *person) {
 	p.remember()
-	mark := "AGENTTEST_MARK=" + filepath.Base(filepath.Dir(p.place.Home)) + p.a.name
+	mark := "AGENTTEST_MARK=" + rand.Text()
 	p.env = append(p.env, mark)
 	file := filepath.Join(p.place.Root, "made")
 	doc := p.doc(fmt.Sprintf("<Prompt agent=%q session=\"s\">SAY I will run it now.\nASK touch %s && tail -f /dev/null</Prompt>\n", p.a.name, file))

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"xmd/agents/agenttest"
 )
 
 // transport writes how the person wants Codex reached.
@@ -21,9 +23,7 @@ func (p *person) transport(name string) {
 
 // overTransports runs a test for Codex in the versions of its first row, which writes no configuration of its own.
 func overTransports(t *testing.T, shown string, fn func(t *testing.T, p *person)) {
-	if os.Getenv("XMD_REAL") != "1" {
-		t.Skip("real programs run with XMD_REAL=1 only: make real")
-	}
+	agenttest.Wanted(t)
 	a := realAgents[0]
 	a.over = "app-server, codex-acp 2.6.0"
 	runRealAgents(t, []realAgent{a}, shown, fn)

@@ -281,8 +281,10 @@ func (r *resumption) vanished() []*runtime.Error {
 // roundMark is the number of a round in an identity.
 var roundMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[\d+\]`) })
 
-// staticIdentity is the identity of a recorded step as a plan has it. Of a step in the file of a component it is the component's.
+// staticIdentity is the identity of a recorded step as a plan has it. Of a step in the file of a component it is the component's, of one in
+// the body of a tool that of the prompt that was answered.
 func staticIdentity(step string) string {
+	step, _ = journal.TurnOfCall(step)
 	step, _, _ = strings.Cut(journal.StepOf(step), "/file/")
 	return strings.TrimSuffix(roundMark().ReplaceAllString(step, ""), "/path")
 }
@@ -308,6 +310,7 @@ func (r *resumption) goOn(ctx context.Context) error {
 	if err != nil {
 		return r.p.notBegun(ctx, r.settings.Format, err)
 	}
+	l.runner.Offer(j.plan)
 	l.thrown = l.guarded(func() error {
 		var failed error
 		if list := l.runner.Settle(l.ctx); len(list) > 0 {

@@ -10,6 +10,7 @@ import (
 	"xmd/runtime"
 	"xmd/runtime/event"
 	"xmd/runtime/journal"
+	"xmd/runtime/store"
 )
 
 // choose decides what is run again, by what the record shows and what the flags say.
@@ -95,7 +96,7 @@ func (r *resumption) place(step string) event.At {
 func (r *resumption) retryFrom(ctx context.Context, text string) error {
 	var known []event.At
 	for _, step := range r.past.Steps() {
-		if journal.StepOf(step) == step {
+		if _, inCall := journal.TurnOfCall(step); !inCall && journal.StepOf(step) == step {
 			known = append(known, r.place(step))
 		}
 	}
@@ -153,7 +154,7 @@ func (r *resumption) reopen(ctx context.Context, step string) error {
 func (r *resumption) after(ctx context.Context, step string) ([]string, error) {
 	var sent event.Sent
 	again := []string{step}
-	_, found, err := r.past.Last(ctx, step, event.PromptSent, &sent)
+	at, found, err := r.past.Last(ctx, step, event.PromptSent, &sent)
 	if err != nil || !found {
 		return again, err
 	}
@@ -163,14 +164,27 @@ func (r *resumption) after(ctx context.Context, step string) ([]string, error) {
 			continue
 		}
 		var s event.Sent
-		if _, _, err := r.past.Last(ctx, other, event.PromptSent, &s); err != nil {
+		where, _, err := r.past.Last(ctx, other, event.PromptSent, &s)
+		if err != nil {
 			return nil, err
 		}
-		if s.NativeID == sent.NativeID && !slices.Contains(again, journal.StepOf(other)) {
-			again = append(again, journal.StepOf(other))
+		same := s.NativeID == sent.NativeID || inOneTalk(at.Session, sent.Scope, where.Session, s.Scope)
+		turn, _ := journal.TurnOfCall(other) // what a tool has sent is sent again by the prompt that called it
+		if owner := journal.StepOf(turn); same && !slices.Contains(again, owner) {
+			again = append(again, owner)
 		}
 	}
 	return again, nil
+}
+
+// inOneTalk says whether two prompts, by the sessions and scopes they were sent to, stand in one Conversation.
+func inOneTalk(session, scope, otherSession, otherScope string) bool {
+	key := store.SessionKey{Session: session}
+	if session == "" {
+		key.Session = store.Unnamed("", scope)
+	}
+	_, talk := key.Conversation()
+	return talk && session == otherSession && scope == otherScope
 }
 
 // throwAwayIn takes what did not come to a good end in a set of bodies out of use.
@@ -213,11 +227,7 @@ func (r *resumption) agree(ctx context.Context, step string, more int) error {
 func oneStep(text string, open []event.At) (string, error) {
 	var matches []string
 	for _, at := range open {
-		_, k, _ := strings.Cut(at.Step, "#")
-		position := at.Position
-		if k != "" {
-			position += "#" + k
-		}
+		position := at.Position + at.Step[len(journal.StepOf(at.Step)):]
 		if at.Step == text || position == text {
 			return at.Step, nil
 		}

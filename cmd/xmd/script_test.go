@@ -13,6 +13,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"xmd/agents/door"
 	"xmd/agents/proc"
 	"xmd/runtime/event"
 )
@@ -23,10 +24,10 @@ var update = flag.Bool("update", false, "rewrite generated pages and the output 
 // one, guardians too.
 const quickExit = "GORACE=atexit_sleep_ms=0"
 
-// TestMain makes the test binary be xmd where xmd would start itself: as a guardian, and as the agent sim.
+// TestMain makes the test binary be xmd where xmd would start itself: as a guardian, as the agent sim, and as the shim of the door.
 func TestMain(m *testing.M) {
 	proc.GuardianMain()
-	if len(os.Args) > 1 && os.Args[1] == "sim" || os.Getenv("GO_TEST_AS_XMD") != "" {
+	if len(os.Args) > 1 && (os.Args[1] == "sim" || os.Args[1] == door.ShimCommand) || os.Getenv("GO_TEST_AS_XMD") != "" {
 		mainAsXMD()
 	}
 	testscript.Main(m, map[string]func(){"xmd": mainAsXMD})

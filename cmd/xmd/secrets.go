@@ -63,7 +63,7 @@ func (p *program) secretsOf(compiled *plan.Plan, flags []string) (*secret.Set, e
 
 // hidden is a writer that shows no secret.
 func hidden(w io.Writer, secrets *secret.Set) io.Writer {
-	if len(secrets.Names()) == 0 {
+	if secrets == nil {
 		return w
 	}
 	return &hiding{w: w, masker: secrets.Masker()}

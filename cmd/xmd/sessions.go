@@ -19,8 +19,8 @@ import (
 
 func sessionsCommand() *command {
 	return &command{
-		name: "sessions", args: "[show|recover|move|restart|import|export …]",
-		usage: "list the named sessions; show, recover, move, restart, import or export one",
+		name: "sessions", args: "[show|recover|move|restart|forget|import|export …]",
+		usage: "list the named sessions; show, recover, move, restart, forget, import or export one",
 		flags: []cli.Flag{
 			&cli.StringFlag{Name: "C", Usage: "as if started in `DIR`"},
 			&cli.StringFlag{Name: "root", Usage: "the session's root, where several have one name; of an imported one, where it is to live"},
@@ -38,7 +38,7 @@ func sessionsCommand() *command {
 
 // sessionVerbs are what `xmd sessions VERB` can be; each but import takes one session.
 var sessionVerbs = map[string]func(ctx context.Context, p *program, h *host, c *call, s *store.Store, args []string) error{
-	"show": showVerb, "open": openVerb, "recover": recoverVerb, "move": moveVerb, "restart": restartVerb, "import": importVerb, "export": exportVerb,
+	"show": showVerb, "open": openVerb, "recover": recoverVerb, "move": moveVerb, "restart": restartVerb, "import": importVerb, "export": exportVerb, "forget": forgetVerb,
 }
 
 func sessionsMain(p *program, c *call) error {
@@ -56,12 +56,10 @@ func sessionsMain(p *program, c *call) error {
 	switch {
 	case verb == "list" && len(c.args) <= 1:
 		run = listVerb
-	case verb == "forget":
-		return &usageError{message: fmt.Sprintf("sessions %s is not built yet", verb)}
 	case run == nil:
 		return &usageError{message: fmt.Sprintf("unknown: sessions %s; known are %s", verb, strings.Join(knownVerbs(), ", "))}
 	case verb != "import" && len(c.args) != 2:
-		return &usageError{message: fmt.Sprintf("sessions %s takes one session: [AGENT:]NAME", verb)}
+		return &usageError{message: fmt.Sprintf("sessions %s takes one session: [AGENT:]NAME, or conversation:NAME[/AGENT]", verb)}
 	}
 	h, err := p.host(c)
 	if err != nil {
@@ -129,7 +127,27 @@ func (h *host) findSession(ctx context.Context, s *store.Store, text, root strin
 	if root, err = rootOf(root); err != nil {
 		return found{}, err
 	}
-	var list []found
+	list, err := selected(ctx, s, sel, root)
+	if agents, ok := sel.InConversation(); ok && err == nil && len(list) == 0 {
+		list, err = selected(ctx, s, agents, root)
+	}
+	switch {
+	case err != nil:
+		return found{}, storeProblem(err)
+	case len(list) == 0:
+		return found{}, runtime.Errorf(runtime.KindInvalid, "there is no session %s; xmd sessions lists them", text)
+	case len(list) == 1:
+		return list[0], nil
+	}
+	lines := ""
+	for _, f := range list {
+		lines += fmt.Sprintf("\n  %s --root %s", f.route.SessionKey(), f.route.Root)
+	}
+	return found{}, runtime.Errorf(runtime.KindInvalid, "%s is several sessions; name the agent or the root:%s", text, lines)
+}
+
+// selected lists the sessions that a selector chooses.
+func selected(ctx context.Context, s *store.Store, sel store.Selector, root string) (list []found, err error) {
 	err = s.View(ctx, func(tx *store.Tx) error {
 		routes, err := tx.Routes(store.Filter{Selector: sel, Root: root})
 		for _, r := range routes {
@@ -144,19 +162,7 @@ func (h *host) findSession(ctx context.Context, s *store.Store, text, root strin
 		}
 		return err
 	})
-	switch {
-	case err != nil:
-		return found{}, storeProblem(err)
-	case len(list) == 0:
-		return found{}, runtime.Errorf(runtime.KindInvalid, "there is no session %s; xmd sessions lists them", text)
-	case len(list) == 1:
-		return list[0], nil
-	}
-	lines := ""
-	for _, f := range list {
-		lines += fmt.Sprintf("\n  %s --root %s", f.route.SessionKey(), f.route.Root)
-	}
-	return found{}, runtime.Errorf(runtime.KindInvalid, "%s is several sessions; name the agent or the root:%s", text, lines)
+	return list, err
 }
 
 // findWhole is findSession for what is done to a session and not to one generation of it.

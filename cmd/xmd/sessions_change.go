@@ -27,6 +27,9 @@ func moveVerb(ctx context.Context, p *program, h *host, c *call, s *store.Store,
 		return err
 	}
 	key := f.route.SessionKey()
+	if err := notTalk("move", key); err != nil {
+		return err
+	}
 	if key.Root == to {
 		return runtime.Errorf(runtime.KindInvalid, "session %s lives in %s already", key, to)
 	}
@@ -78,6 +81,12 @@ func moveSession(ctx context.Context, s *store.Store, key store.SessionKey, to s
 
 // restartVerb makes the next prompt of a session begin a new conversation.
 func restartVerb(ctx context.Context, p *program, h *host, c *call, s *store.Store, args []string) error {
+	if talk, ok, err := h.findConversation(ctx, s, args[0], c.String("root")); err != nil || ok {
+		if err != nil {
+			return err
+		}
+		return restartTalk(ctx, p, s, talk)
+	}
 	f, err := h.findWhole(ctx, s, "restart", args[0], c.String("root"))
 	if err != nil {
 		return err

@@ -62,6 +62,9 @@ func exportVerb(ctx context.Context, p *program, h *host, c *call, s *store.Stor
 		return noRoute(f, "there is nothing to export")
 	}
 	key := f.route.SessionKey()
+	if err := notTalk("export", key); err != nil {
+		return err
+	}
 	e := sessionExport{Schema: exportSchema, Agent: key.Agent, Session: key.Session, Root: key.Root, Turns: []exportTurn{}, Marks: []exportedMark{}}
 	err = s.View(ctx, func(tx *store.Tx) error { return e.read(tx, key) })
 	if err != nil {

@@ -67,7 +67,7 @@ func orNone[T any](list []T) []T {
 }
 
 func (v sessionView) line() string {
-	name := v.Agent + ":" + v.Session
+	name := store.SessionKey{Agent: v.Agent, Session: v.Session, Root: v.Root}.String()
 	if v.Generation > 1 {
 		name = fmt.Sprintf("%s@%d", name, v.Generation)
 	}

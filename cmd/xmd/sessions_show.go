@@ -74,6 +74,12 @@ type moveDetail struct {
 }
 
 func showVerb(ctx context.Context, p *program, h *host, c *call, s *store.Store, args []string) error {
+	if talk, ok, err := h.findConversation(ctx, s, args[0], c.String("root")); err != nil || ok {
+		if err != nil {
+			return err
+		}
+		return showTalk(ctx, p, c, s, talk)
+	}
 	f, err := h.findSession(ctx, s, args[0], c.String("root"))
 	if err != nil {
 		return err
@@ -187,7 +193,7 @@ func (d *sessionDetail) write(w io.Writer) {
 		}
 	}
 	if len(d.Generations) == 0 {
-		line(w, "session", d.Agent+":"+d.Session)
+		line(w, "session", d.key().String())
 		line(w, "root", d.Root)
 		line(w, "turns", "none was accepted yet")
 	}
@@ -207,8 +213,12 @@ func (d *sessionDetail) write(w io.Writer) {
 	}
 }
 
+func (d *sessionDetail) key() store.SessionKey {
+	return store.SessionKey{Agent: d.Agent, Session: d.Session, Root: d.Root}
+}
+
 func (d *sessionDetail) writeGeneration(w io.Writer, g generationDetail) {
-	line(w, "session", fmt.Sprintf("%s:%s@%d", d.Agent, d.Session, g.Generation))
+	line(w, "session", d.key().Generation(g.Generation).String())
 	line(w, "root", d.Root)
 	if g.RecordedRoot != "" {
 		line(w, "constructed", "in "+g.RecordedRoot)

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -101,6 +103,9 @@ func runDetailOf(ctx context.Context, s *store.Store, ref string) (runDetail, er
 	return d, nil
 }
 
+// turnMark is the number of a turn or a call in an identity.
+var turnMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#\d+`) })
+
 // record takes in one record. Kinds that are not known are of a later build, or concern no step: they still name their step.
 func (d *runDetail) record(r store.Record, steps map[string]*stepDetail) error {
 	var data struct {
@@ -118,7 +123,7 @@ func (d *runDetail) record(r store.Record, steps map[string]*stepDetail) error {
 		d.Errors = orNone(end.Errors)
 		return err
 	}
-	id, _, _ := strings.Cut(r.Step, "#") // a turn or a call belongs to its step
+	id := turnMark().ReplaceAllString(r.Step, "") // a turn or a call belongs to its step
 	if id == "" {
 		return nil
 	}
@@ -208,7 +213,7 @@ func (s *stepDetail) write(w io.Writer) {
 	}
 	who := ""
 	if s.Agent != "" {
-		who = s.Agent + ":" + first(s.Session, "(unnamed)")
+		who = store.SessionKey{Agent: s.Agent, Session: first(s.Session, store.Unnamed("", ""))}.String()
 	}
 	if s.Times > 1 {
 		who = strings.TrimSpace(fmt.Sprintf("%s  %d times", who, s.Times))

@@ -11,11 +11,12 @@ type AgentUse struct {
 
 // SessionUse is a session that a plan's prompts go to, or whose interface it opens.
 type SessionUse struct {
-	Agent, Session Use    // a Session without Value and Expr is an unnamed session
-	Scope          string // of an unnamed session: the identity of what it belongs to, as in Item; "": the run
-	Prompts        int    // how many steps there are; each may be sent many times
-	Launches       int    // how many Session.Launch there are
-	Pos            Span   // of the first of them
+	Agent, Session Use           // a Session without Value and Expr is an unnamed session
+	Conversation   *Conversation // that the session is of; nil: of none
+	Scope          string        // of an unnamed session: the identity of what it belongs to, as in Item; "": the run
+	Prompts        int           // how many steps there are; each may be sent many times
+	Launches       int           // how many Session.Launch there are
+	Pos            Span          // of the first of them
 	Source         *diag.Source
 }
 
@@ -57,6 +58,7 @@ func agentPlace(it Item) (Span, bool) {
 func (p *Plan) Sessions() []SessionUse {
 	type key struct {
 		agent, session Use
+		talk           string
 		scope          string
 	}
 	var list []SessionUse
@@ -66,12 +68,12 @@ func (p *Plan) Sessions() []SessionUse {
 		if _, prompt := it.Node.(*Prompt); !prompt && !launch {
 			return
 		}
-		k := key{it.Agent, it.Session, it.Scope}
+		k := key{it.Agent, it.Session, talkOf(it.Conversation), it.Scope}
 		i, ok := at[k]
 		if !ok {
 			i = len(list)
 			at[k] = i
-			list = append(list, SessionUse{Agent: it.Agent, Session: it.Session, Scope: it.Scope, Pos: it.Pos, Source: src})
+			list = append(list, SessionUse{Agent: it.Agent, Session: it.Session, Conversation: it.Conversation, Scope: it.Scope, Pos: it.Pos, Source: src})
 		}
 		if launch {
 			list[i].Launches++
@@ -82,10 +84,19 @@ func (p *Plan) Sessions() []SessionUse {
 	return list
 }
 
+// talkOf names a conversation; "" for none.
+func talkOf(n *Conversation) string {
+	if n == nil {
+		return ""
+	}
+	return n.talk()
+}
+
 // visit is a component file under an agent and a session: how its prompts are listed.
 type visit struct {
 	doc            *Plan
 	agent, session Use
+	talk           *Conversation
 	scope          string
 }
 
@@ -100,12 +111,12 @@ func (p *Plan) walk(do func(src *diag.Source, it Item)) {
 
 func walkFile(v visit, prefix string, seen map[visit]bool, do func(*diag.Source, Item)) {
 	w := &lister{}
-	w.nodes(v.doc.Body, spot{agent: v.agent, session: v.session})
+	w.nodes(v.doc.Body, spot{agent: v.agent, session: v.session, talk: v.talk})
 	for _, it := range w.items {
 		switch {
 		case it.Scope != "":
 			it.Scope = prefix + it.Scope
-		case it.Session == (Use{}):
+		case it.Session == (Use{}) && it.Conversation == nil:
 			it.Scope = v.scope
 		}
 		do(v.doc.Source, it)
@@ -113,7 +124,7 @@ func walkFile(v visit, prefix string, seen map[visit]bool, do func(*diag.Source,
 		if !ok {
 			continue
 		}
-		inner := visit{c.Document, it.Agent, it.Session, it.Scope}
+		inner := visit{c.Document, it.Agent, it.Session, it.Conversation, it.Scope}
 		if !seen[inner] && len(seen) < maxVisits {
 			seen[inner] = true
 			walkFile(inner, prefix+it.ID+"/file/", seen, do)

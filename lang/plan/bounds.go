@@ -50,6 +50,8 @@ func (p *Plan) Bounds() []Bound {
 			list = timeout(list, n.ID, n.TimeoutMS, n.Timeout)
 		case *Exec:
 			list = timeout(list, n.ID, n.TimeoutMS, Arg{})
+		case *Tool:
+			list = timeout(list, n.ID, n.TimeoutMS, Arg{})
 		}
 	}
 	return list

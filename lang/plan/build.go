@@ -180,8 +180,8 @@ func (b *builder) element(el *syntax.Element, l *level) Node {
 	if n := b.effect(el, e, step); n != nil {
 		return n
 	}
-	if e.Component.Later {
-		return &Later{Step: step, Name: el.Name, Body: b.body(el, step, true)}
+	if n := b.offer(el, e, step, l); n != nil {
+		return n
 	}
 	panic("plan: an element that was not resolved: " + el.Name)
 }

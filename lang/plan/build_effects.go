@@ -36,6 +36,27 @@ func (b *builder) effect(el *syntax.Element, e *resolve.Element, step Step) Node
 	return nil
 }
 
+// offer builds what is for the prompts behind it, and Conversation; nil: the element is something else.
+func (b *builder) offer(el *syntax.Element, e *resolve.Element, step Step, l *level) Node {
+	switch el.Name {
+	case "Tool":
+		s := schemaOf(e)
+		return &Tool{Step: step, Name: e.Arg("name").Literal, Description: useOf(e.Arg("description")).Value, Schema: s.Schema, SchemaPath: s.Path,
+			TimeoutMS: e.TimeoutMS, Body: b.body(el, step, true)}
+	case "Mcp":
+		return &Mcp{Step: step, Name: e.Arg("name"), URL: e.Arg("url"), Headers: e.Arg("headers"), Command: e.Arg("command"), Args: e.Arg("args"), Env: e.Arg("env")}
+	case "Instructions":
+		return &Instructions{Step: step, Body: b.body(el, step, true)}
+	case "Conversation":
+		n := &Conversation{Step: step, Name: e.Arg("name"), OnLost: useOf(e.Arg("onLost")).Value, Body: b.body(el, step, l.throws)}
+		if n.OnLost == "" {
+			n.OnLost = "fail"
+		}
+		return n
+	}
+	return nil
+}
+
 // blankNodes tells whether nodes are nothing but the author's white space.
 func blankNodes(list []Node) bool {
 	for _, n := range list {

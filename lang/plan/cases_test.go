@@ -10,21 +10,21 @@ import (
 // TestMistakes: documents that must be refused before anything runs, with the place and what is said.
 func TestMistakes(t *testing.T) {
 	for text, want := range map[string]string{
-		`<Prompt sesion="a" text="x"/>`:                                                  "d.xmd:1:9: sesion is not an attribute of Prompt|did you mean session?",
-		`<Prompt paralel="x" text="y"/>`:                                                 "d.xmd:1:9: paralel is not an attribute of Prompt",
-		`<Prompt text="a">b</Prompt>`:                                                    "d.xmd:1:9: Prompt has both text and a body",
-		"a\n\n<Session agent=\"codex\" />":                                               "d.xmd:3:10: agent is not an attribute of Session|Session takes name; write <Prompt agent=… session=…> or <Agent>",
-		`<Let as="n" value={3}/><Prompt>{n.x}</Prompt>`:                                  "d.xmd:1:35: n is a number and has no member x",
-		`<Let as="n" value={3}/><Prompt text={n.x}/>`:                                    "d.xmd:1:40: n is a number and has no member x",
-		`<Prompt agent="a" text="x"/>` + "\n<Fail/>":                                     "d.xmd:2:1: Fail needs message",
-		`<Prompt agent="a" text="x"/>` + "\n<Mcp name=\"a\" url=\"https://x.example\"/>": "d.xmd:2:1: Mcp is not built yet",
-		`<Loop max={0}>a</Loop>`:                                                         "d.xmd:1:12: max must be 1 or more, is 0",
-		`<Loop max={1.5}>a</Loop>`:                                                       "d.xmd:1:12: max must be a whole number, is 1.5",
-		`<Loop max="3">a</Loop>`:                                                         "d.xmd:1:12: max is a whole number, not a string",
-		`<Loop>a</Loop>`:                                                                 "d.xmd:1:1: Loop needs max",
-		`<Parallel max={65}/>`:                                                           "d.xmd:1:16: max can be at most 64, is 65",
-		`<Each in={["a","b"]} let="f">{f}</Each><Prompt>{f}</Prompt>`:                    "d.xmd:1:49: f is not bound here",
-		"fine\n<Prompt text=\"x\"/>\n\n<If condition={1}/>":                              "d.xmd:4:16: condition must be true or false, is a number",
+		`<Prompt sesion="a" text="x"/>`:                                                 "d.xmd:1:9: sesion is not an attribute of Prompt|did you mean session?",
+		`<Prompt paralel="x" text="y"/>`:                                                "d.xmd:1:9: paralel is not an attribute of Prompt",
+		`<Prompt text="a">b</Prompt>`:                                                   "d.xmd:1:9: Prompt has both text and a body",
+		"a\n\n<Session agent=\"codex\" />":                                              "d.xmd:3:10: agent is not an attribute of Session|Session takes name; write <Prompt agent=… session=…> or <Agent>",
+		`<Let as="n" value={3}/><Prompt>{n.x}</Prompt>`:                                 "d.xmd:1:35: n is a number and has no member x",
+		`<Let as="n" value={3}/><Prompt text={n.x}/>`:                                   "d.xmd:1:40: n is a number and has no member x",
+		`<Prompt agent="a" text="x"/>` + "\n<Fail/>":                                    "d.xmd:2:1: Fail needs message",
+		`<Prompt agent="a" text="x"/>` + "\n<Tool name=\"a\" descripton=\"b\">x</Tool>": "d.xmd:2:16: descripton is not an attribute of Tool|did you mean description?",
+		`<Loop max={0}>a</Loop>`:                                                        "d.xmd:1:12: max must be 1 or more, is 0",
+		`<Loop max={1.5}>a</Loop>`:                                                      "d.xmd:1:12: max must be a whole number, is 1.5",
+		`<Loop max="3">a</Loop>`:                                                        "d.xmd:1:12: max is a whole number, not a string",
+		`<Loop>a</Loop>`:                                                                "d.xmd:1:1: Loop needs max",
+		`<Parallel max={65}/>`:                                                          "d.xmd:1:16: max can be at most 64, is 65",
+		`<Each in={["a","b"]} let="f">{f}</Each><Prompt>{f}</Prompt>`:                   "d.xmd:1:49: f is not bound here",
+		"fine\n<Prompt text=\"x\"/>\n\n<If condition={1}/>":                             "d.xmd:4:16: condition must be true or false, is a number",
 	} {
 		p, said := tryCompile("d.xmd", text)
 		for _, part := range strings.Split(want, "|") {

@@ -94,13 +94,6 @@ type Content struct {
 	Fallback []Node
 }
 
-// Later is a component that is planned and refused when it would run: Tool, Mcp, Instructions, Conversation.
-type Later struct {
-	Step
-	Name string
-	Body []Node
-}
-
 func (*Each) planNode()      {}
 func (*Loop) planNode()      {}
 func (*Break) planNode()     {}
@@ -112,4 +105,3 @@ func (*Return) planNode()    {}
 func (*Policy) planNode()    {}
 func (*Component) planNode() {}
 func (*Content) planNode()   {}
-func (*Later) planNode()     {}

@@ -183,8 +183,29 @@ func (d *digester) control(n Node) bool {
 	case *Content:
 		d.written(n.Step, n.Slot)
 		d.nodes(n.Fallback)
-	case *Later:
-		d.written(n.Step, n.Name)
+	default:
+		return d.offer(n)
+	}
+	return true
+}
+
+// offer writes the steps of offers.go; false: the node is another.
+func (d *digester) offer(n Node) bool {
+	switch n := n.(type) {
+	case *Tool:
+		d.written(n.Step, n.Name, n.Description)
+		d.schema(n.schemaArg())
+		d.timeout(n.TimeoutMS, Arg{})
+		d.nodes(n.Body)
+	case *Mcp:
+		d.written(n.Step)
+		d.args(n.Name, n.URL, n.Headers, n.Command, n.Args, n.Env)
+	case *Instructions:
+		d.written(n.Step)
+		d.nodes(n.Body)
+	case *Conversation:
+		d.written(n.Step, n.OnLost)
+		d.args(n.Name)
 		d.nodes(n.Body)
 	default:
 		return false

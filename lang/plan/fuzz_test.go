@@ -12,7 +12,7 @@ import (
 
 // FuzzCompile: what was resolved without errors has a plan, and that can be written; twice the same.
 func FuzzCompile(f *testing.F) {
-	for _, pattern := range []string{"testdata/*.xmd", "testdata/library/*.xmd", "testdata/library/components/*.xmd", "../resolve/testdata/errors/*.xmd"} {
+	for _, pattern := range []string{"testdata/*.xmd", "testdata/library/*.xmd", "testdata/library/components/*.xmd", "../resolve/testdata/errors/*.xmd", "testdata/graph/*.xmd"} {
 		files, _ := filepath.Glob(pattern)
 		for _, name := range files {
 			text, err := os.ReadFile(name)

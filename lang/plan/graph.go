@@ -78,7 +78,7 @@ type drawer struct {
 // draw lays out the control flow of a plan: steps in the order in which they run, arms, rounds and branches as edges, and the session of
 // each turn. What a component file does is in its own plan.
 func draw(p *Plan) *drawing {
-	d := &drawer{p: p, text: &printer{p: p}, items: map[string]Item{}, bounds: map[string][]string{}, turns: map[string]string{}, out: &drawing{}}
+	d := &drawer{p: p, text: &printer{p: p, byWhich: ofRun}, items: map[string]Item{}, bounds: map[string][]string{}, turns: map[string]string{}, out: &drawing{}}
 	d.in = &d.out.root
 	items := p.Items()
 	for _, it := range items {
@@ -133,14 +133,14 @@ func (d *drawer) does(it Item, add func(string, ...any)) {
 	switch n := it.Node.(type) {
 	case *Prompt:
 		add("agent %s", orDefault(it.Agent, "of the run"))
-		add("session %s", unnamed(it.Session, it.Scope))
+		add("session %s", d.text.session(it))
 		if n.Text.Given {
 			add("text %s", short(argText(n.Text)))
 		}
 		add("%s", bindsOr(n.As, "renders its reply"))
 		add1(add, "schema %s", schemaText(n.Schema))
 	case *Launch:
-		launchText(n, orDefault(it.Agent, "of the run"), unnamed(it.Session, it.Scope), add)
+		launchText(n, orDefault(it.Agent, "of the run"), d.text.session(it), add)
 	case *Agent:
 		add("%s", orDefault(it.Agent, "of the run"))
 		add1(add, "model %s", given(n.Model))
@@ -160,6 +160,7 @@ func (d *drawer) does(it Item, add func(string, ...any)) {
 	default:
 		controlText(n, add)
 		effectText(n, add)
+		offerText(n, add)
 	}
 }
 
@@ -257,8 +258,10 @@ func (d *drawer) around(n Node, in []port) []port {
 			}
 		}
 		return out
-	case *Later:
-		return d.later(n, in)
+	case *Conversation:
+		return body(n.Step, n.Body)
+	case *Tool:
+		return d.tool(n, in)
 	}
 	if s, ok := stepOf(n); ok {
 		return []port{{from: d.vertex(s, boxed, d.list(bodyOf(n), in))}}
@@ -336,23 +339,21 @@ func (d *drawer) component(n *Component, in []port) []port {
 	return out
 }
 
-// later draws what is only planned so far. The body of a Tool runs when an agent calls it.
-func (d *drawer) later(n *Later, in []port) []port {
-	switch n.Name {
-	case "Conversation":
-		return d.framed(n.Step, d.title(n.Step), in, func(in []port) []port { return d.list(n.Body, in) })
-	case "Tool":
-		id := d.vertex(n.Step, boxed, in)
-		d.list(n.Body, []port{{from: id, label: "when called", stroke: dashed}})
-		return []port{{from: id}}
-	}
-	return []port{{from: d.vertex(n.Step, boxed, d.list(n.Body, in))}}
+// tool draws a Tool, whose body runs when an agent calls it.
+func (d *drawer) tool(n *Tool, in []port) []port {
+	id := d.vertex(n.Step, boxed, in)
+	outer := d.breaks
+	d.breaks = nil
+	d.list(n.Body, []port{{from: id, label: "when called", stroke: dashed}})
+	d.breaks = outer
+	return []port{{from: id}}
 }
 
 // sessions draws the sessions that turns go to, in the order of their first turns.
 func (d *drawer) sessions(items []Item) {
 	type key struct {
 		agent, session Use
+		talk           string
 		scope          string
 	}
 	ids := map[key]string{}
@@ -361,12 +362,12 @@ func (d *drawer) sessions(items []Item) {
 		if d.turns[it.ID] == "" {
 			continue
 		}
-		k := key{it.Agent, it.Session, it.Scope}
+		k := key{it.Agent, it.Session, talkOf(it.Conversation), it.Scope}
 		id, ok := ids[k]
 		if !ok {
 			id = "s" + number(len(ids)+1)
 			ids[k] = id
-			label := "session " + unnamed(it.Session, it.Scope) + "\nagent " + orDefault(it.Agent, "of the run")
+			label := "session " + d.text.session(it) + "\nagent " + orDefault(it.Agent, "of the run")
 			all.parts = append(all.parts, &vertex{id, label, cylinder})
 		}
 		d.out.edges = append(d.out.edges, edge{d.turns[it.ID], id, "", dotted})

@@ -25,7 +25,9 @@ type (
 		Steps       []jsonStep    `json:"steps"`
 		Agents      []jsonAgent   `json:"agents"`
 		Sessions    []jsonSession `json:"sessions"`
-		Permissions []string      `json:"permissions"` // policies that the document declares
+		Tools       []jsonTool    `json:"tools,omitempty"`   // what agents are offered, those of component files included
+		Servers     []jsonServer  `json:"servers,omitempty"` // MCP servers that the document names
+		Permissions []string      `json:"permissions"`       // policies that the document declares
 		Bounds      []jsonBound   `json:"bounds"`
 		Returns     any           `json:"returns,omitempty"`    // a schema: the document is a value
 		Components  []jsonFile    `json:"components,omitempty"` // component files, each once
@@ -108,6 +110,15 @@ type (
 		Initial  *jsonUse            `json:"default,omitempty"`
 
 		Instructions bool `json:"instructions,omitempty"` // of a launch
+
+		Description  string   `json:"description,omitempty"` // of a tool
+		Server       *jsonUse `json:"server,omitempty"`      // the name of an MCP server
+		Headers      *jsonUse `json:"headers,omitempty"`
+		Command      *jsonUse `json:"command,omitempty"`
+		Args         *jsonUse `json:"args,omitempty"`
+		Env          *jsonUse `json:"env,omitempty"`
+		Conversation string   `json:"conversation,omitempty"` // of a conversation, and of a prompt or component in one
+		OnLost       string   `json:"onLost,omitempty"`
 	}
 	// jsonSchema is a schema that is known, with the path of its file if it has one, or its expression.
 	jsonSchema struct {
@@ -134,6 +145,21 @@ type (
 		Launches int     `json:"launches,omitempty"`
 		Position string  `json:"position"`
 		Scope    string  `json:"scope,omitempty"`
+
+		Conversation string `json:"conversation,omitempty"`
+	}
+	jsonTool struct {
+		Name        string      `json:"name"`
+		Description string      `json:"description,omitempty"`
+		Schema      *jsonSchema `json:"schema,omitempty"`
+		TimeoutMS   int64       `json:"timeoutMs,omitempty"`
+		Position    string      `json:"position"`
+	}
+	jsonServer struct {
+		Name     *jsonUse `json:"name"`
+		URL      *jsonUse `json:"url,omitempty"`
+		Command  *jsonUse `json:"command,omitempty"`
+		Position string   `json:"position"`
 	}
 	// jsonBound has one of the limits, a number or an expression.
 	jsonBound struct {
@@ -159,8 +185,9 @@ func (p *Plan) WriteJSON(w io.Writer) error {
 		j.Agents = append(j.Agents, jsonAgent{*jsonOf(a.Use), a.Source.At(a.Pos.Start)})
 	}
 	for _, s := range p.Sessions() {
-		j.Sessions = append(j.Sessions, jsonSession{*jsonOf(s.Session), *jsonOf(s.Agent), s.Prompts, s.Launches, s.Source.At(s.Pos.Start), s.Scope})
+		j.Sessions = append(j.Sessions, jsonSession{*jsonOf(s.Session), *jsonOf(s.Agent), s.Prompts, s.Launches, s.Source.At(s.Pos.Start), s.Scope, talkOf(s.Conversation)})
 	}
+	j.Tools, j.Servers = p.jsonTools(), p.jsonServers()
 	for _, doc := range p.Documents() {
 		for _, it := range doc.Items() {
 			if n, ok := it.Node.(*Policy); ok && !slices.Contains(j.Permissions, n.String()) {
@@ -248,7 +275,7 @@ func jsonArg(a Arg) *jsonUse {
 }
 
 func (p *Plan) jsonStep(it Item) jsonStep {
-	s := jsonStep{ID: it.ID, Position: p.Source.At(it.Pos.Start), Depth: it.Depth, Throws: it.Throws}
+	s := jsonStep{ID: it.ID, Position: p.Source.At(it.Pos.Start), Depth: it.Depth, Throws: it.Throws, Conversation: talkOf(it.Conversation)}
 	switch n := it.Node.(type) {
 	case *Prompt:
 		s.Kind, s.Agent, s.Session = "prompt", jsonOf(it.Agent), jsonOf(it.Session)
@@ -275,6 +302,7 @@ func (p *Plan) jsonStep(it Item) jsonStep {
 	default:
 		s.control(n)
 		s.effect(n)
+		s.offer(n)
 	}
 	return s
 }

@@ -45,8 +45,6 @@ func (s *jsonStep) control(n Node) {
 		}
 	case *Content:
 		s.Kind, s.Slot = "content", n.Slot
-	case *Later:
-		s.Kind, s.Name = "later", n.Name
 	}
 }
 
@@ -74,4 +72,37 @@ func (s *jsonStep) effect(n Node) {
 	case *Elicit:
 		s.Kind, s.Schema, s.Choices, s.Initial, s.As = "elicit", schemaJSON(n.Schema), jsonArg(n.Choices), jsonArg(n.Default), n.As
 	}
+}
+
+// offer fills in a step of offers.go.
+func (s *jsonStep) offer(n Node) {
+	switch n := n.(type) {
+	case *Tool:
+		s.Kind, s.Name, s.Description, s.Schema, s.TimeoutMS = "tool", n.Name, n.Description, schemaJSON(n.schemaArg()), n.TimeoutMS
+	case *Mcp:
+		s.Kind, s.Server, s.URL, s.Headers = "mcp", jsonArg(n.Name), jsonArg(n.URL), jsonArg(n.Headers)
+		s.Command, s.Args, s.Env = jsonArg(n.Command), jsonArg(n.Args), jsonArg(n.Env)
+	case *Instructions:
+		s.Kind = "instructions"
+	case *Conversation:
+		s.Kind, s.Conversation, s.OnLost = "conversation", n.talk(), n.OnLost
+	}
+}
+
+// jsonTools lists the tools of a plan.
+func (p *Plan) jsonTools() []jsonTool {
+	var list []jsonTool
+	for _, u := range p.Tools() {
+		list = append(list, jsonTool{u.Name, u.Description, schemaJSON(u.schemaArg()), u.TimeoutMS, u.Source.At(u.Pos.Start)})
+	}
+	return list
+}
+
+// jsonServers lists the MCP servers of a plan.
+func (p *Plan) jsonServers() []jsonServer {
+	var list []jsonServer
+	for _, u := range p.Servers() {
+		list = append(list, jsonServer{jsonArg(u.Name), jsonArg(u.URL), jsonArg(u.Command), u.Source.At(u.Pos.Start)})
+	}
+	return list
 }

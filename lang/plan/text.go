@@ -20,6 +20,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 	t.steps(items)
 	t.agents()
 	t.sessions()
+	t.offers()
 	t.permissions()
 	t.bounds()
 	for _, doc := range p.Documents()[1:] {
@@ -169,6 +170,7 @@ func (t *printer) step(it Item) string {
 	default:
 		controlText(n, add)
 		effectText(n, add)
+		offerText(n, add)
 	}
 	if it.Throws {
 		add("throws")
@@ -226,8 +228,16 @@ func (t *printer) sessions() {
 	list := t.p.Sessions()
 	t.head("sessions", len(list))
 	for _, s := range list {
-		t.line("  %s, agent %s, %s, first at %s", unnamed(s.Session, s.Scope), orDefault(s.Agent, "of the run"), s.steps(), t.placeIn(s.Source, s.Pos))
+		t.line("  %s, agent %s, %s, first at %s", s.session(), orDefault(s.Agent, "of the run"), s.steps(), t.placeIn(s.Source, s.Pos))
 	}
+}
+
+// session names a session.
+func (s SessionUse) session() string {
+	if s.Conversation != nil {
+		return "conversation " + s.Conversation.talk()
+	}
+	return unnamed(s.Session, s.Scope)
 }
 
 // steps counts the steps that use a session.

@@ -51,6 +51,9 @@ func unnamed(session Use, scope string) string {
 
 // session is unnamed for a step: in a component file the place of its use decides.
 func (t *printer) session(it Item) string {
+	if it.Conversation != nil {
+		return "of conversation " + it.Conversation.talk()
+	}
 	if it.Session == (Use{}) && it.Scope == "" && t.byWhich != ofRun {
 		return t.byWhich
 	}

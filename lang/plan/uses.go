@@ -45,8 +45,10 @@ type Item struct {
 	Depth   int    // steps around it
 	Agent   Use    // of a Prompt or Launch: its own, or that of the innermost Agent; of an Agent: its name; of a Component: that around it
 	Session Use    // of a Prompt or Launch: its own, or that of the innermost Session; of a Session: its name; of a Component: that around it
-	Scope   string // whose unnamed session a Prompt or Launch without a session name continues: the identity of a branch, a parallel Each or a Session without name; "": that of the run
+	Scope   string // whose unnamed session a Prompt or Launch without a session name continues: the identity of a branch, a parallel Each, a Tool or a Session without name; "": that of the run
 	Throws  bool
+
+	Conversation *Conversation // that a Prompt is a turn of, or around a Component; nil: none
 }
 
 // Items lists the steps of the document in their order, those inside others behind them. A Component is one step; its children
@@ -61,6 +63,7 @@ func (p *Plan) Items() []Item {
 type spot struct {
 	depth          int
 	agent, session Use
+	talk           *Conversation
 	scope          string
 }
 
@@ -103,8 +106,16 @@ func (w *lister) node(n Node, at spot) {
 		w.items = append(w.items, Item{Step: n.Step, Node: n, Depth: at.depth, Session: at.session, Scope: scopeOf(at)})
 		w.nodes(n.Body, at.deeper())
 	case *Component:
-		w.items = append(w.items, Item{Step: n.Step, Node: n, Depth: at.depth, Agent: at.agent, Session: at.session, Scope: scopeOf(at), Throws: n.Throws})
+		w.items = append(w.items, Item{Step: n.Step, Node: n, Depth: at.depth, Agent: at.agent, Session: at.session, Scope: scopeOf(at), Throws: n.Throws, Conversation: at.talk})
 		w.children(n, at.deeper())
+	case *Conversation:
+		w.add(n, n.Step, at, false)
+		at.talk, at.session, at.scope = n, Use{}, ""
+		w.nodes(n.Body, at.deeper())
+	case *Tool:
+		w.add(n, n.Step, at, false)
+		at.talk, at.session, at.scope = nil, Use{}, n.ID // each call is a scope
+		w.nodes(n.Body, at.deeper())
 	case *Parallel:
 		w.add(n, n.Step, at, false)
 		w.branches(n, at.deeper())
@@ -121,7 +132,7 @@ func (w *lister) node(n Node, at spot) {
 
 // turns lists a step that goes to a session.
 func (w *lister) turns(n Node, s Step, agent, session Arg, at spot, throws bool) {
-	it := Item{Step: s, Node: n, Depth: at.depth, Agent: at.agent, Session: at.session, Throws: throws}
+	it := Item{Step: s, Node: n, Depth: at.depth, Agent: at.agent, Session: at.session, Throws: throws, Conversation: at.talk}
 	if agent.Given {
 		it.Agent = useOf(agent)
 	}
@@ -210,7 +221,9 @@ func stepOf(n Node) (Step, bool) {
 		return n.Step, true
 	case *Content:
 		return n.Step, true
-	case *Later:
+	case *Mcp:
+		return n.Step, true
+	case *Instructions:
 		return n.Step, true
 	case *File:
 		return n.Step, true
@@ -243,7 +256,7 @@ func bodyOf(n Node) []Node {
 		return n.Body
 	case *Content:
 		return n.Fallback
-	case *Later:
+	case *Instructions:
 		return n.Body
 	case *File:
 		return n.Body

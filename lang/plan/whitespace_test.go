@@ -136,6 +136,12 @@ func (r *renderer) more(n plan.Node, out layout.Sink) error {
 		return r.nodes(n.Fallback, out)
 	case *plan.Component:
 		return r.component(n, out)
+	case *plan.Conversation:
+		return r.nodes(n.Body, out)
+	case *plan.Tool:
+		return r.keep("tool "+n.Name, n.Body)
+	case *plan.Instructions:
+		return r.keep("instructions", n.Body)
 	}
 	panic("not in the examples")
 }
@@ -215,6 +221,39 @@ func (r *renderer) value(a plan.Arg, body []plan.Node) (any, error) {
 	}
 	err := ends.Close()
 	return b.String(), err
+}
+
+// keep captures a body that renders nothing where it stands.
+func (r *renderer) keep(name string, body []plan.Node) error {
+	v, err := r.value(plan.Arg{}, body)
+	r.files[name], _ = v.(string)
+	return err
+}
+
+// TestCapturedOffers: the bodies of Tool and Instructions are texts of their own, and leave no line where they stand.
+func TestCapturedOffers(t *testing.T) {
+	for text, want := range map[string]string{
+		"A\n<Instructions>\n  Be brief.\n\n    Very.\n</Instructions>\nB\n<Prompt text=\"q\"/>\n":    "A\nB\n«q»\n|instructions=Be brief.\n\n  Very.",
+		"- a\n  <Tool name=\"t\">\n    one\n      two\n\n  </Tool>\n- b\n":                           "- a\n- b\n|tool t=one\n  two",
+		"> <Tool name=\"t\">\n> one\n>\n> two\n> </Tool>\n> <Instructions> x </Instructions>\n> B\n": "> B\n|instructions= x |tool t=one\n\ntwo",
+		"A <Tool name=\"t\">x</Tool>B\n": "A B\n|tool t=x",
+		"<If condition={true}>\n  <Tool name=\"t\">\n    <If condition={true}>\n      x\n    </If>\n  </Tool>\n  y\n</If>\n":       "y\n|tool t=x",
+		"- a\n  <Conversation>\n    <Instructions>\n      x\n    </Instructions>\n    - <Prompt text=\"q\"/>\n  </Conversation>\n": "- a\n  - «q»\n|instructions=x",
+	} {
+		p := compile(t, "d.xmd", text)
+		var out layout.Buffer
+		r := &renderer{names: map[string]any{}, files: map[string]string{}}
+		if err := r.nodes(p.Body, &out); err != nil {
+			t.Fatal(err)
+		}
+		got := out.String()
+		for _, name := range slices.Sorted(maps.Keys(r.files)) {
+			got += "|" + name + "=" + r.files[name]
+		}
+		if got != want {
+			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
+		}
+	}
 }
 
 // TestWhiteSpace puts the worked examples of white space through the whole of the language.

@@ -85,6 +85,7 @@ func (r *resolver) arms(el *syntax.Element, name, code string) (first []syntax.N
 		if is && other == nil {
 			first = append([]syntax.Node(nil), el.Body[:i]...) // what follows is left out, or is a mistake
 			other = e
+			r.idleOffers(e.Body)
 			continue
 		}
 		if other == nil {

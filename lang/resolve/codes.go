@@ -8,7 +8,7 @@ import (
 // Codes of what is wrong with a document's meaning. They are stable: a code keeps its meaning and is never used again.
 const (
 	CodeUnknownComponent = "XMD1301"
-	CodeLaterComponent   = "XMD1302"
+	// XMD1302 was a component that is not built yet.
 	CodeUnknownAttribute = "XMD1303"
 	// XMD1304 was an attribute that is not built yet.
 	CodeMissingAttribute = "XMD1305"
@@ -25,11 +25,13 @@ const (
 	CodeConversation     = "XMD1316"
 	CodeLaunch           = "XMD1317"
 	CodeSlot             = "XMD1318"
+	CodeOfferPlace       = "XMD1319"
 	CodeExecLanguage     = "XMD1320"
 	CodeExecWord         = "XMD1321"
 	// XMD1322 was a word of exec fences that is not built yet.
 	CodeExecValue   = "XMD1323"
 	CodeDuration    = "XMD1324"
+	CodeOfferName   = "XMD1325"
 	CodeSchema      = "XMD1330"
 	CodeSchemaFile  = "XMD1331"
 	CodeSchemaValue = "XMD1332"
@@ -72,7 +74,6 @@ var Codes = []diag.Code{
 	{Code: expr.CodeMember, Title: "a member that the value cannot have"},
 	{Code: expr.CodeValue, Title: "an expression failed while it was evaluated"},
 	{Code: CodeUnknownComponent, Title: "there is no component of this name"},
-	{Code: CodeLaterComponent, Title: "a component that is not built yet"},
 	{Code: CodeUnknownAttribute, Title: "an attribute that the component does not have"},
 	{Code: CodeMissingAttribute, Title: "a required attribute is missing"},
 	{Code: CodeAttributeValue, Title: "an attribute's value is of the wrong form"},
@@ -88,10 +89,12 @@ var Codes = []diag.Code{
 	{Code: CodeConversation, Title: "what cannot stand in a `Conversation`"},
 	{Code: CodeLaunch, Title: "`Session.Launch` stands where others run at the same time"},
 	{Code: CodeSlot, Title: "a slot that does not exist, or `slot` where it means nothing"},
+	{Code: CodeOfferPlace, Title: "`Tool`, `Mcp` or `Instructions` where it holds for no prompt"},
 	{Code: CodeExecLanguage, Title: "an exec block in a language that no program is known for"},
 	{Code: CodeExecWord, Title: "an unknown word on an exec fence"},
 	{Code: CodeExecValue, Title: "the value of a word on an exec fence is of the wrong form"},
 	{Code: CodeDuration, Title: "a malformed duration"},
+	{Code: CodeOfferName, Title: "a name that no tool or MCP server can have, or that another one has"},
 	{Code: CodeSchema, Title: "a schema is not valid"},
 	{Code: CodeSchemaFile, Title: "a schema file that cannot be read"},
 	{Code: CodeSchemaValue, Title: "a value that does not fit its schema or choices"},

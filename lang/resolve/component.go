@@ -215,10 +215,11 @@ func (r *resolver) hasChildren(el *syntax.Element) bool {
 
 // useHere checks that what a component file holds may stand where the component is used.
 func (r *resolver) useHere(el *syntax.Element, unit *Unit) {
+	r.useOffers(el, unit)
 	h := unit.Info.holds
 	at := tagSpan(el)
 	if r.in.conversation {
-		for _, held := range []*diag.Related{h.session, h.parallel, h.conversation} {
+		for _, held := range []*diag.Related{h.session, h.parallel, h.conversation, h.launch} {
 			if held != nil {
 				r.diags.Add(CodeConversation, at, el.Name+" cannot be used in a Conversation", "a Conversation chooses its sessions itself, and its turns take turns", *held)
 				break

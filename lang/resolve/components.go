@@ -34,7 +34,6 @@ type Attribute struct {
 type Component struct {
 	Name     string
 	Attrs    []Attribute
-	Later    bool // of the language, but not built yet
 	Body     Body
 	BodyHint string // what a missing body would be for
 }
@@ -86,7 +85,7 @@ var (
 	anything = func(name string) Attribute { return Attribute{Name: name, Form: Value} }
 )
 
-// Components is the table of the language's components, built ones first. It is read-only.
+// Components is the table of the language's components. It is read-only.
 var Components = []Component{
 	{Name: "Prompt", Attrs: []Attribute{words("text"), words("agent"), words("session"), binds, {Name: "throwOnError", Form: Flag}, within, fits,
 		{Name: "retries", Form: Count, Max: MaxRetries}, {Name: "resend", Form: Word, Words: []string{"auto"}}}},
@@ -120,11 +119,11 @@ var Components = []Component{
 
 	{Name: "Session.Launch", Attrs: []Attribute{words("agent"), words("session")}},
 
-	{Name: "Instructions", Later: true, Body: FullBody, BodyHint: "it is what agents are told"},
-	{Name: "Conversation", Later: true, Attrs: []Attribute{words("name"), {Name: "onLost", Form: Word, Words: []string{"restart", "fail"}}}},
-	{Name: "Tool", Later: true, Attrs: []Attribute{{Name: "name", Form: Literal, Needed: true}, words("description"), fits, within}, Body: NeedBody,
+	{Name: "Instructions", Body: FullBody, BodyHint: "it is what agents are told"},
+	{Name: "Conversation", Attrs: []Attribute{words("name"), {Name: "onLost", Form: Word, Words: []string{"restart", "fail"}}}},
+	{Name: "Tool", Attrs: []Attribute{{Name: "name", Form: Literal, Needed: true}, words("description"), fits, within}, Body: NeedBody,
 		BodyHint: "it runs when an agent calls the tool"},
-	{Name: "Mcp", Later: true, Attrs: []Attribute{needed(words("name")), words("url"), {Name: "headers", Form: Object}, words("command"),
+	{Name: "Mcp", Attrs: []Attribute{needed(words("name")), words("url"), {Name: "headers", Form: Object}, words("command"),
 		{Name: "args", Form: Array}, {Name: "env", Form: Object}}, Body: NoBody},
 }
 

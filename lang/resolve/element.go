@@ -21,9 +21,6 @@ func (r *resolver) element(el *syntax.Element, p place) (ends bool) {
 	e.HasBody = hasBody(el)
 	r.info.Elements[el] = e
 	r.body(el, c, e)
-	if c.Later {
-		r.diags.Add(CodeLaterComponent, tagSpan(el), c.Name+" is not built yet", "")
-	}
 	return r.builtin(el, e, p)
 }
 
@@ -65,8 +62,10 @@ func (r *resolver) builtin(el *syntax.Element, e *Element, p place) (ends bool) 
 		return r.effect(el, e, in)
 	case "Session.Launch":
 		return r.launch(el, e)
-	case "Instructions", "Conversation", "Tool", "Mcp":
-		return r.later(el, e, in)
+	case "Conversation":
+		return r.conversation(el, e, in)
+	case "Instructions", "Tool", "Mcp":
+		return r.offer(el, e)
 	}
 	return r.nodes(el.Body, in)
 }

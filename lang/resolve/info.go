@@ -19,6 +19,9 @@ type Info struct {
 	Regions  bool                     // it has Output regions
 	Files    []*diag.Source           // schema files that it names, each once
 
+	tools   map[string]offer // by name, those of the files it uses included
+	servers map[string]offer // those whose names are known
+
 	slots map[string]*slot // where Content puts children, by the name of the slot
 	holds holds
 	front bool // the frontmatter was understood
@@ -100,7 +103,7 @@ type Arg struct {
 	Pos     diag.Span  // of the value, for errors
 }
 
-// Element is what is known of an element whose component is built.
+// Element is what is known of an element.
 type Element struct {
 	Component *Component
 	Args      []NamedArg      // attributes as far as they are given, but those below

@@ -10,6 +10,9 @@ func (r *resolver) launch(el *syntax.Element, e *Element) (ends bool) {
 	if hasAttr(el, "session") {
 		r.namesSession(attrSpan(el, "session"))
 	}
+	if r.in.conversation {
+		r.diags.Add(CodeConversation, tagSpan(el), "Session.Launch cannot stand in a Conversation, which has its own sessions", "end the Conversation before it")
+	}
 	if r.in.at != "" {
 		r.diags.Add(CodeLaunch, tagSpan(el), "Session.Launch cannot stand in "+r.in.at, "it hands the terminal over, so nothing else may run")
 	}

@@ -174,6 +174,9 @@ func (r *resolver) parallel(el *syntax.Element, p place) (ends bool) {
 				r.node(n, p)
 				continue
 			}
+			if el, ok := n.(*syntax.Element); ok && isOffer(el.Name) {
+				r.diags.Add(CodeOfferPlace, tagSpan(el), el.Name+" cannot stand directly in Parallel: no prompt comes behind it in a branch", "put it before the Parallel, or inside of a branch")
+			}
 			mark := r.scope.arm()
 			ends = r.node(n, p) || ends
 			bound := r.scope.leave(mark)

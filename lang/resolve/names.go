@@ -36,6 +36,18 @@ func SessionName(name string) error {
 	return nil
 }
 
+// ServerName says why an MCP server of the document cannot have a name; nil if it can: up to 64 letters, digits, _ and -, but not
+// OwnServer.
+func ServerName(name string) error {
+	switch {
+	case name == OwnServer:
+		return errors.New("the server name " + OwnServer + " is reserved: it is the workflow's own")
+	case name == "" || len(name) > MaxToolName || strings.Trim(name, toolLetters) != "":
+		return errors.New("an MCP server's name is up to 64 letters, digits, _ and -")
+	}
+	return nil
+}
+
 // Milliseconds of the units of durations.
 var units = map[string]int64{"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 

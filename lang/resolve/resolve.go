@@ -49,6 +49,7 @@ func resolve(doc *syntax.Document, o Options, l *linker) (*Info, diag.List) {
 		r.types = map[string]*expr.Type{"run": r.types["run"]}
 	}
 	l.clashes(doc.Source.Name)
+	r.idleOffers(doc.Body)
 	ends := r.nodes(doc.Body, place{root: true, returns: true})
 	r.returned(ends)
 	r.info.Bound = Names(r.scope.names)
@@ -148,6 +149,9 @@ func (r *resolver) node(n syntax.Node, p place) (ends bool) {
 	case *syntax.Interp:
 		r.interp(n, p)
 	case *syntax.Element:
+		if n.Name != "Parallel" {
+			r.idleOffers(n.Body)
+		}
 		return r.element(n, p)
 	case *syntax.Exec:
 		r.exec(n)

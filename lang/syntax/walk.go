@@ -2,24 +2,23 @@ package syntax
 
 import "iter"
 
-// Children yields nodes in order, with the Body of a Line in place of the Line: what stands directly inside an element or document.
+// Children yields nodes in order, with what is in a Line in place of the Line: what stands directly inside an element or document.
 func Children(nodes []Node) iter.Seq[Node] {
-	return func(yield func(Node) bool) {
-		for _, n := range nodes {
-			line, ok := n.(*Line)
-			if !ok {
-				if !yield(n) {
-					return
-				}
-				continue
+	return func(yield func(Node) bool) { children(nodes, yield) }
+}
+
+// children tells whether all were taken.
+func children(nodes []Node, yield func(Node) bool) bool {
+	for _, n := range nodes {
+		if line, ok := n.(*Line); ok { // also that which an Else is put into
+			if !children(line.Body, yield) {
+				return false
 			}
-			for _, inner := range line.Body {
-				if !yield(inner) {
-					return
-				}
-			}
+		} else if !yield(n) {
+			return false
 		}
 	}
+	return true
 }
 
 // Walk calls visit for every node in document order, parents first. Where visit returns false, what is inside the node is left out.

@@ -85,8 +85,19 @@ type Sent struct {
 	Attempt  int    `json:"attempt"`
 	Words    string `json:"words"`
 	NativeID string `json:"nativeSessionId"`
-	Scope    string `json:"scope,omitempty"`  // whose unnamed session it is
-	Resend   bool   `json:"resend,omitempty"` // the author wants it sent again when its fate is not known
+	Scope    string `json:"scope,omitempty"`   // whose unnamed session it is
+	Resend   bool   `json:"resend,omitempty"`  // the author wants it sent again when its fate is not known
+	Restart  bool   `json:"restart,omitempty"` // a conversation that is lost is begun anew
+}
+
+// HandedOver says that a prompt does not simply go on in its agent's own conversation, and what is sent beside its words.
+type HandedOver struct {
+	Reason       string `json:"reason"`                 // joined, missed, tools-changed, instructions-changed, lost, no-load
+	Conversation string `json:"conversation,omitempty"` // its name
+	Block        string `json:"block,omitempty"`        // as sent
+	Entries      int    `json:"entries,omitempty"`      // that the agent had not seen
+	LeftOut      int    `json:"leftOut,omitempty"`      // of them, that the block does not hold
+	Secrets      int    `json:"secrets,omitempty"`      // known secrets that were replaced in it
 }
 
 // Accepted says that the provider has the words.
@@ -122,6 +133,7 @@ type Tool struct {
 	Diffs   any             `json:"diffs,omitempty"`
 	// Milliseconds is how long it took from its start to its end, as far as xmd saw them; of the end only.
 	Milliseconds int64 `json:"milliseconds,omitempty"`
+	Own          bool  `json:"own,omitempty"` // a tool of the workflow, as its call came in; else what the agent tells of
 }
 
 // Asked is a permission request and its answer.

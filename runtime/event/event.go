@@ -41,6 +41,7 @@ const (
 	UsageReported   Type = "usage"
 	Todo            Type = "todo"
 	Compaction      Type = "compaction"
+	Handoff         Type = "handoff"
 	PromptEnded     Type = "prompt.ended"
 	ExecOutput      Type = "exec.output"
 	Question        Type = "question"

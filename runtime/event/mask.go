@@ -24,6 +24,9 @@ type maskKey struct {
 
 func newMask(secrets *secret.Set) *mask { return &mask{secrets, map[maskKey]*secret.Masker{}} }
 
+// idle says whether there is nothing to be hidden.
+func (m *mask) idle() bool { return m.secrets.Empty() && len(m.texts) == 0 }
+
 // masked is what is shown of an event: first what was held back of texts that end with it.
 func (m *mask) masked(e *Event) []*Event {
 	if d, ok := e.Body.(*Delta); ok {

@@ -11,7 +11,7 @@ var Schema string
 var bodies = map[Type]any{
 	RunStarted: Run{}, StepStarted: Step{}, Text: Delta{}, AgentStarted: Agent{}, SessionOpened: Session{}, SessionAttached: Session{},
 	Warning: Warn{}, PromptSent: Sent{}, PromptAccepted: Accepted{}, Message: Delta{}, Thought: Delta{}, Notice: Delta{},
-	ToolStarted: Tool{}, ToolEnded: Tool{}, Permission: Asked{}, UsageReported: Used{}, Todo: Todos{}, Compaction: nil,
+	ToolStarted: Tool{}, ToolEnded: Tool{}, Permission: Asked{}, UsageReported: Used{}, Todo: Todos{}, Compaction: nil, Handoff: HandedOver{},
 	PromptEnded: Ended{}, ExecOutput: Delta{}, Question: Questioned{}, Answer: Answered{}, StepEnded: Step{}, RunEnded: End{},
 	StepDiscarded: Discarded{}, PromptDiscarded: Discarded{}, BehaviourUsed: Behaviour{}, Launched: Launch{},
 }

@@ -36,9 +36,9 @@ func NewStream(run string, now func() time.Time, keep Recorder, sinks ...Sink) *
 	return &Stream{run: run, now: now, keep: keep, sinks: sinks}
 }
 
-// Hide makes the stream show no secret to its sinks. What is recorded is the recorder's to encode. Before the first event only.
+// Hide makes the stream show no secret to its sinks. What is recorded is the recorder's to encode. Secrets that are added to it later are hidden from then on. Before the first event only.
 func (s *Stream) Hide(secrets *secret.Set) {
-	if len(secrets.Names()) > 0 {
+	if secrets != nil {
 		s.mask = newMask(secrets)
 	}
 }
@@ -73,7 +73,7 @@ func (s *Stream) next(t Type, at At, body any) *Event {
 }
 
 func (s *Stream) show(e *Event) {
-	if s.mask == nil {
+	if s.mask == nil || s.mask.idle() {
 		s.tell(e)
 		return
 	}

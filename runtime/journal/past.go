@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"xmd/runtime/event"
@@ -25,7 +24,8 @@ type Past struct {
 
 	mu    sync.Mutex
 	steps map[string][]ref
-	last  int64 // the last record that was read
+	sent  map[string]int // how often each turn was sent, also when that does not count any more
+	last  int64          // the last record that was read
 }
 
 // ref is one record of a step.
@@ -48,7 +48,7 @@ var kept = func() map[string]event.Type {
 
 // Open reads which records a run has. secrets are what the references in them stand for; nil: there are none.
 func Open(ctx context.Context, s *store.Store, run string, secrets *secret.Set) (*Past, error) {
-	p := &Past{store: s, run: run, secrets: secrets, steps: map[string][]ref{}}
+	p := &Past{store: s, run: run, secrets: secrets, steps: map[string][]ref{}, sent: map[string]int{}}
 	return p, p.Refresh(ctx)
 }
 
@@ -70,6 +70,9 @@ func (p *Past) Refresh(ctx context.Context) error {
 			p.forget(h.Step, func(r ref) bool { return ofTurns[r.kind] })
 		case ok:
 			p.steps[h.Step] = append(p.steps[h.Step], ref{h.Seq, kind})
+			if kind == event.PromptSent {
+				p.sent[h.Step]++
+			}
 		}
 	}
 	return nil
@@ -161,6 +164,16 @@ func (p *Past) Count(step string, t event.Type) int {
 		}
 	}
 	return n
+}
+
+// Sendings is how often a turn was sent, those that do not count any more included.
+func (p *Past) Sendings(turn string) int {
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sent[turn]
 }
 
 // All reads every record of a type that a step has, in order. each gets the body's JSON.
@@ -293,13 +306,4 @@ func (p *Past) Flight(ctx context.Context, turn string) (f Flight, found bool, e
 	f = Flight{Step: turn, Accepted: p.Seq(turn, event.PromptAccepted) > sent}
 	f.At, _, err = p.Last(ctx, turn, event.PromptSent, &f.Sent)
 	return f, err == nil, err
-}
-
-// StepOf is the step that a turn's identity belongs to: without its #k.
-func StepOf(turn string) string {
-	step, k, ok := strings.Cut(turn, "#")
-	if ok && k != "" {
-		return step
-	}
-	return turn
 }

@@ -17,7 +17,7 @@ var errNotJSON = errors.New("not a JSON value")
 // nothing stay as they are, byte for byte; without anything to do raw itself is returned. An error says that raw is no JSON value; it is
 // not looked for where raw is surely to stay as it is.
 func (s *Set) EncodeJSON(raw json.RawMessage) (json.RawMessage, error) {
-	if (s == nil || s.found == nil) && !mayHoldLead(raw) {
+	if s.words().found == nil && !mayHoldLead(raw) {
 		return raw, nil
 	}
 	return rewrite(raw, func(text string) (string, error) { return s.Encode(text), nil })
@@ -33,7 +33,7 @@ func (s *Set) DecodeJSON(raw json.RawMessage) (json.RawMessage, error) {
 
 // MaskJSON is Mask for every string of a JSON value, as EncodeJSON.
 func (s *Set) MaskJSON(raw json.RawMessage) (json.RawMessage, error) {
-	if s == nil || s.shown == nil {
+	if s.words().shown == nil {
 		return raw, nil
 	}
 	return rewrite(raw, func(text string) (string, error) { return s.Mask(text), nil })

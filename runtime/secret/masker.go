@@ -6,14 +6,8 @@ import "strings"
 // The zero Masker masks nothing.
 type Masker struct{ s pieces }
 
-// Masker begins a stream that is shown.
-func (s *Set) Masker() *Masker {
-	k := &Masker{}
-	if s != nil {
-		k.s.m = s.shown
-	}
-	return k
-}
+// Masker begins a stream that is shown. Secrets that are added later are hidden from the next piece on.
+func (s *Set) Masker() *Masker { return &Masker{s: pieces{set: s}} }
 
 // Write takes the next piece and returns what may be shown by now. What is held back may be the beginning of a secret or of a
 // reference: always less than the longest of them. Of a stream in whole characters what is shown is so too.
@@ -26,14 +20,8 @@ func (k *Masker) Flush() string { return k.s.flush() }
 // goroutine at a time. The zero Encoder only escapes.
 type Encoder struct{ s pieces }
 
-// Encoder begins a stream that is recorded.
-func (s *Set) Encoder() *Encoder {
-	k := &Encoder{s: pieces{encode: true}}
-	if s != nil {
-		k.s.m, k.s.names = s.found, s.names
-	}
-	return k
-}
+// Encoder begins a stream that is recorded. Secrets that are added later are hidden from the next piece on.
+func (s *Set) Encoder() *Encoder { return &Encoder{s: pieces{set: s, encode: true}} }
 
 // Write takes the next piece and returns what may be recorded by now; never a part of a reference. See Masker.Write.
 func (k *Encoder) Write(piece string) string { return k.s.write(piece) }
@@ -43,14 +31,23 @@ func (k *Encoder) Flush() string { return k.s.flush() }
 
 // pieces is a stream of text with something else in the place of each word.
 type pieces struct {
-	m      *matcher // nil: there are no words
+	set    *Set
+	words  *words   // that are looked for
+	m      *matcher // of them; nil: there are none
 	encode bool     // references, and all else is escaped; else marks
-	names  []string // of the words, for references
 	state  int32
 	held   []byte // the text of the state
 }
 
 func (p *pieces) write(piece string) string {
+	if w := p.set.words(); w != p.words { // what is not decided yet is looked at anew
+		piece = string(p.held) + piece
+		p.state, p.held = 0, p.held[:0]
+		p.words, p.m = w, w.shown
+		if p.encode {
+			p.m = w.found
+		}
+	}
 	if p.m == nil {
 		return p.plain(piece)
 	}
@@ -102,7 +99,7 @@ func (p *pieces) plain(text string) string {
 // put writes what stands in the place of a word.
 func (p *pieces) put(b *strings.Builder, word int) {
 	if p.encode {
-		b.WriteString(reference(p.names[word]))
+		b.WriteString(p.words.recorded(word))
 	} else {
 		b.WriteString(Mark)
 	}

@@ -22,7 +22,7 @@ func inPieces(t testing.TB, s *Set, k *pieces, x string, sizes []byte) string {
 	t.Helper()
 	longest := 0
 	for _, name := range s.Names() {
-		longest = max(longest, len(s.values[name]), len(reference(name)))
+		longest = max(longest, len(s.words().values[name]), len(reference(name)))
 	}
 	var b strings.Builder
 	taken := 0

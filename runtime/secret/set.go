@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"xmd/lang/expr"
@@ -20,14 +22,51 @@ const (
 	lead = "\x1a" // before and after the name of a reference; two of them are the character itself
 )
 
-// Set holds declared secrets by name. It is immutable and safe for concurrent use. A nil Set and the zero Set have none; they still
-// escape what looks like a reference.
+// Set holds declared secrets by name, and passing ones without (Hide). Safe for concurrent use. A nil Set and the zero Set have none; they
+// still escape what looks like a reference.
 type Set struct {
-	names  []string // sorted
-	values map[string]string
-	found  *matcher // of values: the word n is names[n]
-	shown  *matcher // of values and references
+	mu  sync.Mutex // held while words are added
+	now atomic.Pointer[words]
 }
+
+// words are the secrets of a Set at one time. Immutable; the nil words are none.
+type words struct {
+	names   []string // of the declared ones, sorted
+	values  map[string]string
+	passing []string
+	found   *matcher // of values: the word n is names[n], or a passing one; nil: there is none
+	shown   *matcher // of values and references
+}
+
+// words gives the secrets that there are.
+func (s *Set) words() *words {
+	if s != nil {
+		if w := s.now.Load(); w != nil {
+			return w
+		}
+	}
+	return noWords
+}
+
+var noWords = &words{}
+
+// Hide adds a secret that the run itself has made and that is worth nothing when it is over, such as a key: it has no name, and what is
+// recorded in its place is what is shown. Shorter than MinLength, or on the nil Set, it is not hidden. Call it before anything that may hold
+// the value is recorded or shown.
+func (s *Set) Hide(value string) {
+	if s == nil || utf8.RuneCountInString(value) < MinLength {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.words()
+	if !slices.Contains(w.passing, value) {
+		s.now.Store(newWords(w.values, append(slices.Clip(w.passing), value)))
+	}
+}
+
+// Empty says whether there is no secret by now.
+func (s *Set) Empty() bool { return s.words().found == nil }
 
 // New makes a Set of names and their values, each of which must pass Check; the first that does not, by name, is the error. Of two
 // secrets with one value the first by name is referred to.
@@ -73,16 +112,29 @@ func StandIns(names []string) (*Set, error) {
 }
 
 func newSet(values map[string]string) *Set {
-	s := &Set{names: slices.Sorted(maps.Keys(values)), values: maps.Clone(values)}
-	if len(s.names) == 0 {
-		return s
-	}
-	var words, references []string
-	for _, name := range s.names {
-		words, references = append(words, values[name]), append(references, reference(name))
-	}
-	s.found, s.shown = newMatcher(words), newMatcher(slices.Concat(words, references))
+	s := &Set{}
+	s.now.Store(newWords(values, nil))
 	return s
+}
+
+func newWords(values map[string]string, passing []string) *words {
+	w := &words{names: slices.Sorted(maps.Keys(values)), values: maps.Clone(values), passing: passing}
+	var all, references []string
+	for _, name := range w.names {
+		all, references = append(all, values[name]), append(references, reference(name))
+	}
+	if all = append(all, passing...); len(all) > 0 {
+		w.found, w.shown = newMatcher(all), newMatcher(slices.Concat(all, references))
+	}
+	return w
+}
+
+// recorded is what is recorded in the place of a word.
+func (w *words) recorded(word int) string {
+	if word < len(w.names) {
+		return reference(w.names[word])
+	}
+	return Mark
 }
 
 // reference is what is recorded in the place of a secret.
@@ -90,23 +142,21 @@ func reference(name string) string { return lead + name + lead }
 
 // Names lists the names, sorted. The caller owns the list.
 func (s *Set) Names() []string {
-	if s == nil {
-		return nil
-	}
-	return slices.Clone(s.names)
+	return slices.Clone(s.words().names)
 }
 
 // Encode is text as it is recorded: every occurrence of a secret is a reference, and text that could be read as one is escaped. Text
 // without either is returned as it is.
 func (s *Set) Encode(text string) string {
-	if s == nil || s.found == nil {
+	w := s.words()
+	if w.found == nil {
 		return escape(text)
 	}
 	var b strings.Builder
 	from := 0
-	s.found.each(text, func(start, end, word int) {
+	w.found.each(text, func(start, end, word int) {
 		b.WriteString(escape(text[from:start]))
-		b.WriteString(reference(s.names[word]))
+		b.WriteString(w.recorded(word))
 		from = end
 	})
 	if from == 0 {
@@ -120,12 +170,13 @@ func escape(text string) string { return strings.ReplaceAll(text, lead, lead+lea
 
 // Mask is text as it is shown: Mark in the place of every secret and of every reference to one. Text without is returned as it is.
 func (s *Set) Mask(text string) string {
-	if s == nil || s.shown == nil {
+	w := s.words()
+	if w.shown == nil {
 		return text
 	}
 	var b strings.Builder
 	from := 0
-	s.shown.each(text, func(start, end, _ int) {
+	w.shown.each(text, func(start, end, _ int) {
 		b.WriteString(text[from:start])
 		b.WriteString(Mark)
 		from = end
@@ -175,10 +226,7 @@ func (s *Set) Decode(text string) (string, error) {
 }
 
 func (s *Set) value(name string) (string, bool) {
-	if s == nil {
-		return "", false
-	}
-	v, ok := s.values[name]
+	v, ok := s.words().values[name]
 	return v, ok
 }
 

@@ -7,6 +7,9 @@
 //	│     route               how a generation was constructed     → Tx.CreateRoute (create-once), Tx.Current, Tx.Routes
 //	│     opened, run_session native ids as soon as they are known → Tx.PutOpened, Tx.LastOpened
 //	│     turn, mark          what was accepted, what was said     → Tx.PutTurn, Tx.LastTurns, Tx.PutMark, Tx.Move, Tx.Restart
+//	│     conversation, entry the log of a Conversation            → Tx.AddEntry, Tx.EndEntry, Tx.Entries, Tx.SetPoint
+//	│     party, told         how far an agent has come in it, and what generations were told
+//	│     pending             what becomes true with acceptance    → Tx.PutPending, Tx.TakePending
 //	│     owner               idle, turn or native                 → Store.Claim, Tx.SetOwner
 //	├── locks/                kernel locks: session, run           → Store.TryLock, Store.Wait
 //	└── (user's) locks/       kernel locks: native id, whatever the state directory

@@ -17,11 +17,18 @@ import (
 	"sync"
 )
 
-// schemaVersion is the only one that this build knows.
-const schemaVersion = 1
+// schemaVersion is the one that this build writes. It knows those before it: a store that has one is made this when it is opened for
+// writing.
+const schemaVersion = 2
+
+// schemas are what makes each schema of the one before it; the first makes it of nothing.
+var schemas = [schemaVersion]string{schemaSQL, schema2SQL}
 
 //go:embed schema.sql
 var schemaSQL string
+
+//go:embed schema2.sql
+var schema2SQL string
 
 // open prepares the directory, creates the database if there is none, and checks that it is one of ours.
 func (s *Store) open(ctx context.Context) error {
@@ -37,7 +44,11 @@ func (s *Store) open(ctx context.Context) error {
 	if err := s.connect(ctx); err != nil {
 		return err
 	}
-	if err := s.checkSchema(ctx); err != nil {
+	err := s.checkSchema(ctx)
+	if err == nil && s.version < schemaVersion {
+		err = s.upgrade(ctx)
+	}
+	if err != nil {
 		_ = s.disconnect() // the reason is told, not what followed from it
 		return err
 	}
@@ -151,7 +162,7 @@ func dsn(path, mode string) string {
 	}
 	pragmas := []string{"busy_timeout(10000)", "trusted_schema(OFF)", "cell_size_check(ON)"}
 	if mode == "" {
-		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)")
+		pragmas = append(pragmas, "journal_mode(WAL)", "synchronous(FULL)", "secure_delete(ON)")
 	}
 	query := url.Values{"_pragma": pragmas}.Encode()
 	if mode != "" {
@@ -248,8 +259,10 @@ var emptyImage = sync.OnceValues(func() ([]byte, error) {
 		return nil, err
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, schemaSQL); err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+	for _, schema := range schemas {
+		if _, err := conn.ExecContext(ctx, schema); err != nil {
+			return nil, fmt.Errorf("schema: %w", err)
+		}
 	}
 	var image []byte
 	err = conn.Raw(func(c any) error {
@@ -264,7 +277,27 @@ var emptyImage = sync.OnceValues(func() ([]byte, error) {
 	return image, nil
 })
 
-// checkSchema accepts only the schema of this build, whole.
+// upgrade makes an older store one of this build, in one transaction. Of two processes that do so at once the second finds it done.
+func (s *Store) upgrade(ctx context.Context) error {
+	err := s.Do(ctx, func(tx *Tx) error {
+		if _, err := tx.row("open", `SELECT version FROM store`, nil, &s.version); err != nil {
+			return err
+		}
+		for _, schema := range schemas[s.version:] {
+			if _, err := s.conn.ExecContext(tx.ctx, schema); err != nil {
+				return s.wrap("upgrade", err)
+			}
+		}
+		s.version = schemaVersion
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.checkSchema(ctx)
+}
+
+// checkSchema accepts only the schemas that this build knows, whole.
 func (s *Store) checkSchema(ctx context.Context) error {
 	return s.View(ctx, func(tx *Tx) error {
 		var names []string
@@ -293,10 +326,11 @@ func (s *Store) checkSchema(ctx context.Context) error {
 				Kind: KindNewer, Op: "open", Path: s.path,
 				Detail: fmt.Sprintf("it has schema %d of a later xmd, this build knows %d: use that xmd, or another --state-dir", version, schemaVersion),
 			}
-		case version != schemaVersion:
+		case version < 1:
 			return s.unaccountable("open", fmt.Sprintf("schema %d is unknown", version), nil)
 		}
-		for _, want := range schemaObjects() {
+		s.version = version
+		for _, want := range slices.Concat(schemaObjects()[:version]...) {
 			if !slices.Contains(names, want) {
 				return s.unaccountable("open", "the schema lacks "+want, nil)
 			}
@@ -305,16 +339,20 @@ func (s *Store) checkSchema(ctx context.Context) error {
 	})
 }
 
-// schemaObjects lists what schema.sql creates, as "table run", from its text.
-var schemaObjects = sync.OnceValue(func() []string {
-	var names []string
-	for line := range strings.Lines(schemaSQL) {
-		words := strings.Fields(line)
-		if len(words) >= 3 && words[0] == "CREATE" {
-			names = append(names, strings.ToLower(words[1])+" "+words[2])
+// schemaObjects lists what each schema creates, as "table run", from its text.
+var schemaObjects = sync.OnceValue(func() [][]string {
+	var all [][]string
+	for _, schema := range schemas {
+		var names []string
+		for line := range strings.Lines(schema) {
+			words := strings.Fields(line)
+			if len(words) >= 3 && words[0] == "CREATE" {
+				names = append(names, strings.ToLower(words[1])+" "+words[2])
+			}
 		}
+		all = append(all, names)
 	}
-	return names
+	return all
 })
 
 // Check reads the whole database and returns an error of KindDamaged if any of it is not consistent. It takes time in

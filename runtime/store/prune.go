@@ -127,6 +127,7 @@ func (tx *Tx) deleteRun(id string) error {
 	return errors.Join(
 		tx.write("prune run", `DELETE FROM turn`+ofRun, id, from, to),
 		tx.write("prune run", `DELETE FROM mark`+ofRun, id, from, to),
+		tx.pruneConversations(from, to),
 		tx.write("prune run", `DELETE FROM run_session WHERE run = ?`, id),
 		tx.write("prune run", `DELETE FROM record WHERE run = ?`, id),
 		tx.write("prune run", `DELETE FROM run WHERE id = ?`, id))
@@ -160,6 +161,9 @@ func (s *Store) compact(ctx context.Context) error {
 	err := s.conn.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &done)
 	return s.wrap("compact", err)
 }
+
+// Scrub makes sure that what was deleted is not in the files any more, as far as that can be done without waiting for anybody who reads.
+func (s *Store) Scrub(ctx context.Context) error { return s.compact(ctx) }
 
 // size is what the database takes on disk.
 func (s *Store) size() (bytes int64) {

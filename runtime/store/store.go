@@ -42,6 +42,8 @@ type Store struct {
 	stmts map[string]*sql.Stmt
 	locks lockSet
 
+	version int // of the schema that was found, or made
+
 	busySlices int    // how often begin waits for another process
 	pause      func() // a moment of real time, for somebody who is about to finish
 

@@ -66,7 +66,7 @@ func TestOpenDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, store.KindDamaged},
-		{"newer schema", raw("UPDATE store SET version = 2"), store.KindNewer},
+		{"newer schema", raw("UPDATE store SET version = 3"), store.KindNewer},
 		{"unknown schema", raw("PRAGMA ignore_check_constraints=1; UPDATE store SET version = -1"), store.KindUnaccountable},
 		{"no version", raw("DELETE FROM store"), store.KindUnaccountable},
 		{"another program's", raw("DROP TABLE store"), store.KindUnaccountable},

@@ -106,7 +106,7 @@ type chatWriter struct {
 func (c *chatWriter) piece(pc piece) error {
 	switch pc.kind {
 	case use:
-		name, input := c.req.offers.pick(pc)
+		name, input := c.req.pick(pc)
 		call := map[string]any{
 			"id": fmt.Sprintf("call_%s_%d", strings.TrimPrefix(c.id, "chatcmpl-"), len(c.calls)), "type": "function",
 			"function": map[string]any{"name": name, "arguments": jsonText(input)},

@@ -25,6 +25,7 @@
 //	WRITE path text a new file of one line
 //	EDIT path a b   replace a by b in a file
 //	CALL tool json  any other tool the agent offers
+//	TOOL server tool json  a tool of an MCP server, by the name the agent offers it under
 //	SLOW ms         wait before every piece
 //	HTTP status     refuse with that status
 //	CUT             end the connection before the answer is complete

@@ -147,7 +147,7 @@ func (g gemini) write(out *stream, req Request, p reply) error {
 func geminiShape(req Request, index int, pc piece) map[string]any {
 	switch pc.kind {
 	case use:
-		name, input := req.offers.pick(pc)
+		name, input := req.pick(pc)
 		id := fmt.Sprintf("fc_%s_%d", token(req)[:8], index)
 		return map[string]any{"functionCall": map[string]any{"id": id, "name": name, "args": input}}
 	case think:

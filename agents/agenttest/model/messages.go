@@ -177,7 +177,7 @@ func (m *messageWriter) block(run []piece, p reply) error {
 func (m *messageWriter) shape(run []piece, index int) (block, empty map[string]any) {
 	switch run[0].kind {
 	case use:
-		name, input := messagesTool(run[0])
+		name, input := messagesTool(m.req, run[0])
 		id := fmt.Sprintf("toolu_%s_%d", strings.TrimPrefix(m.id, "msg_"), index)
 		return map[string]any{"type": "tool_use", "id": id, "name": name, "input": input},
 			map[string]any{"type": "tool_use", "id": id, "name": name, "input": map[string]any{}}
@@ -210,8 +210,11 @@ func (m *messageWriter) send(name string, v map[string]any) error {
 }
 
 // messagesTool names Claude's own tool that does what the script says.
-func messagesTool(p piece) (name string, input any) {
+func messagesTool(req Request, p piece) (name string, input any) {
 	switch p.verb {
+	case "served":
+		_, name, input = req.served(p)
+		return name, input
 	case "run", "ask":
 		return "Bash", map[string]any{"command": p.args[0], "description": "a scripted command"}
 	case "read":

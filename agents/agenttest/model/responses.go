@@ -216,10 +216,14 @@ func (r *responseWriter) shape(first piece) (item, part map[string]any) {
 		part = map[string]any{"type": "summary_text", "text": ""}
 		return map[string]any{"type": "reasoning", "id": "rs_" + id, "summary": []any{part}}, part
 	case use:
-		name, args := responsesTool(r.req, first)
-		return map[string]any{
+		space, name, args := responsesTool(r.req, first)
+		call := map[string]any{
 			"type": "function_call", "id": "fc_" + id, "call_id": "call_" + id, "name": name, "arguments": args,
-		}, nil
+		}
+		if space != "" {
+			call["namespace"] = space
+		}
+		return call, nil
 	default:
 		part = map[string]any{"type": "output_text", "text": "", "annotations": []any{}}
 		return map[string]any{
@@ -248,10 +252,14 @@ func (r *responseWriter) send(name string, v map[string]any) error {
 }
 
 // responsesTool names the tool that does what the script says, among those
-// offered, with its arguments as JSON text.
-func responsesTool(req Request, p piece) (name, args string) {
-	if p.verb == "call" {
-		return p.args[0], p.args[1]
+// offered, with its arguments as JSON text; space is the namespace it is in.
+func responsesTool(req Request, p piece) (space, name, args string) {
+	switch p.verb {
+	case "call":
+		return "", p.args[0], p.args[1]
+	case "served":
+		space, name, input := req.served(p)
+		return space, name, jsonText(input)
 	}
 	command := shellFor(p)
 	switch {
@@ -260,11 +268,11 @@ func responsesTool(req Request, p piece) (name, args string) {
 		if p.verb == "ask" { // a sandboxed command is not asked about; leaving the sandbox is
 			in["sandbox_permissions"], in["justification"] = "require_escalated", "a scripted command"
 		}
-		return "exec_command", jsonText(in)
+		return "", "exec_command", jsonText(in)
 	case slices.Contains(req.Tools, "shell_command"):
-		return "shell_command", jsonText(map[string]any{"command": command})
+		return "", "shell_command", jsonText(map[string]any{"command": command})
 	default:
-		return "shell", jsonText(map[string]any{"command": []string{"bash", "-lc", command}})
+		return "", "shell", jsonText(map[string]any{"command": []string{"bash", "-lc", command}})
 	}
 }
 

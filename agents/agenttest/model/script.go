@@ -28,7 +28,7 @@ const (
 type piece struct {
 	kind pieceKind
 	text string
-	verb string   // of a tool: run, ask, read, write, edit, call
+	verb string   // of a tool: run, ask, read, write, edit, call, served
 	args []string // of a tool, as the verb takes them
 }
 
@@ -147,6 +147,8 @@ func direct(r *reply, verb, rest string) (p []piece, tool, ok bool) {
 		return words("edit", 3, rest)
 	case "CALL":
 		return words("call", 2, rest)
+	case "TOOL":
+		return words("served", 3, rest)
 	}
 	if notNumber != nil {
 		return nil, false, false

@@ -45,7 +45,12 @@ var memberNamed = map[string][]string{
 }
 
 // pick names the tool that does what the script says, among those offered, and its input.
-func (o offered) pick(p piece) (name string, input any) {
+func (req Request) pick(p piece) (name string, input any) {
+	o := req.offers
+	if p.verb == "served" {
+		_, name, input = req.served(p)
+		return name, input
+	}
 	if p.verb == "call" {
 		return p.args[0], json.RawMessage(p.args[1])
 	}

@@ -1,27 +1,27 @@
-// Command real installs the pinned real agents that `make real` runs against.
+// Command real prepares and finishes `make real`, and is `make live`.
+//
+//	real [PROGRAM…]            installs the pinned real agents; names without a version mean all versions: codex
+//	real evidence DIR FILE     writes the page of what the tests of one run showed, which left it in DIR
+//	real live AGENT XMD FILE   has XMD run the document FILE twice on the person's own sign-in, after asking
 //
 // Each folder beside this file is an npm project with a lock file. They are
 // installed one after another into a cache outside the clone, each in a folder
 // named by the digest of its lock file, so raising a pin makes a new folder and
-// an unchanged one costs nothing. Arguments name the programs to install; none
-// means all of them, and that the evidence of an earlier run is forgotten.
-//
-//	real [PROGRAM…]       installs
-//	real evidence FILE    writes the table of what the tests showed since
+// an unchanged one costs nothing. No argument means all of them.
 //
 // Progress goes to stderr. programs.json in the cache says what was installed
 // where; a program that could not be installed is in it with the reason, and
 // the exit status is still 0: what depends on it reports "not run".
 //
 // To raise a pin, change package.json, run `npm install --package-lock-only` in
-// its folder and change the version in agenttest's programs.go. The locks name no
-// addresses. Packages for other platforms that npm did not find are written in by
-// hand without a digest: npm ci wants every optional dependency in the lock.
+// its folder and change the version in agenttest's programs.go and rows.go. The
+// locks name no addresses. Packages for other platforms that npm did not find are
+// written in by hand without a digest: npm ci wants every optional dependency in
+// the lock.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -42,32 +42,27 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	switch {
-	case len(args) == 2 && args[0] == "evidence":
-		return writeEvidence(args[1])
-	case len(args) == 0:
-		if err := agenttest.ClearEvidence(); err != nil {
-			return err
-		}
+	case len(args) == 3 && args[0] == "evidence":
+		return writeEvidence(args[1], args[2])
+	case len(args) == 4 && args[0] == "live":
+		return live(ctx, person{in: os.Stdin, out: os.Stderr, env: os.Environ()}, args[1], args[2], args[3])
 	}
 	return installAll(ctx, args)
 }
 
-func writeEvidence(file string) error {
-	rows, err := agenttest.ReadEvidence()
+func writeEvidence(dir, file string) error {
+	found, err := agenttest.ReadEvidence(dir)
 	if err != nil {
 		return err
 	}
-	if len(rows) == 0 {
-		return errors.New("there is no evidence: run the tests with XMD_REAL=1 first")
-	}
-	return os.WriteFile(file, []byte(agenttest.EvidenceTable(rows)), 0o644)
+	fmt.Fprintf(os.Stderr, "the evidence is in %s\n", file)
+	return os.WriteFile(file, []byte(found.Page()), 0o644)
 }
 
 func installAll(ctx context.Context, names []string) error {
-	for _, name := range names {
-		if _, err := agenttest.FindProgram(name); err != nil {
-			return err
-		}
+	wanted, err := agenttest.Named(names)
+	if err != nil {
+		return err
 	}
 	cache, err := agenttest.CacheDir()
 	if err != nil {
@@ -78,7 +73,7 @@ func installAll(ctx context.Context, names []string) error {
 	}
 	var reports []agenttest.Report
 	for _, p := range agenttest.Programs() {
-		reports = append(reports, install(ctx, p, names))
+		reports = append(reports, install(ctx, p, wanted))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -86,11 +81,11 @@ func installAll(ctx context.Context, names []string) error {
 	return agenttest.WriteReports(cache, reports)
 }
 
-// install gets one program, or only looks for it when names leaves it out.
-func install(ctx context.Context, p agenttest.Program, names []string) agenttest.Report {
+// install gets one program, or only looks for it when it is not wanted.
+func install(ctx context.Context, p agenttest.Program, wanted []agenttest.Program) agenttest.Report {
 	report := agenttest.Report{Name: p.Name, Version: p.Version}
 	var err error
-	if len(names) == 0 || slices.Contains(names, p.Name) {
+	if slices.Contains(wanted, p) {
 		report.Bin, err = p.Install(ctx, os.Stderr)
 	} else {
 		report.Bin, err = p.Installed()
