@@ -186,7 +186,7 @@ func notEnded(run store.Run) error {
 // sayDiverged prints divergences, all of them.
 func (p *program) sayDiverged(list []*runtime.Error) error {
 	for _, e := range list {
-		_, _ = fmt.Fprintln(p.stderr, printable(errorLine(e)))
+		_, _ = fmt.Fprintln(p.through(p.stderr), printable(errorLine(e)))
 	}
 	return exitCode(runtime.KindDivergence.ExitCode())
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	edit "xmd/cmd/xmd/repl"
+	"xmd/cmd/xmd/term"
 	"xmd/lang"
 	"xmd/lang/diag"
 	"xmd/lang/plan"
@@ -74,19 +75,24 @@ func replMain(p *program, c *call) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := p.secrets(c, nil)
+	secrets, err := h.secrets(p, c, nil)
 	if err != nil {
 		return err
 	}
+	p.openFace(c)
 	r := &repl{p: p, h: h, c: c, secrets: secrets, tty: isTerminal(p.stdin), include: c.StringSlice("include")}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
+	given, err := h.settingsOf(c, "text")
+	if err != nil {
+		return err
+	}
 	if err := r.openInput(ctx); err != nil {
 		return err
 	}
 	defer func() { _ = r.in.Close() }()
 	empty := &plan.Plan{Source: diag.NewSource("repl", "")}
-	if r.live, err = h.begin(ctx, p, c, job{plan: empty, secrets: secrets, settings: h.settingsOf(c, "text")}); err != nil {
+	if r.live, err = h.begin(ctx, p, c, job{plan: empty, secrets: secrets, settings: given}); err != nil {
 		return err
 	}
 	stop := r.watch(cancel)
@@ -106,7 +112,7 @@ func (r *repl) openInput(ctx context.Context) error {
 		editor, err := edit.New(edit.Options{In: in, Out: r.p.stderr, History: filepath.Join(r.h.stateDir, "repl-history"), Complete: r.complete})
 		if err == nil {
 			r.in, r.edited = editor, true
-			r.p.console = &terminal{out: r.p.stderr, line: r.asked}
+			r.p.console = &terminal{out: r.p.stderr, screen: r.p.face.screen, color: r.p.face.rules.Color, line: r.asked}
 			return nil
 		}
 	}
@@ -114,7 +120,7 @@ func (r *repl) openInput(ctx context.Context) error {
 	r.in = piped{lines}
 	if r.tty && isTerminal(r.p.stderr) {
 		plain := plainLines{r.p.stderr, lines}
-		r.in, r.p.console = simple{plain}, &terminal{out: r.p.stderr, line: plain.read}
+		r.in, r.p.console = simple{plain}, &terminal{out: r.p.stderr, screen: r.p.face.screen, color: r.p.face.rules.Color, line: plain.read}
 	}
 	return nil
 }
@@ -192,7 +198,7 @@ func (r *repl) read(ctx context.Context) {
 		if entry != "" {
 			prompt = "...> "
 		}
-		line, err := r.in.Read(ctx, prompt)
+		line, err := r.line(ctx, prompt)
 		switch {
 		case errors.Is(err, edit.ErrInterrupt):
 			if r.leaves(entry == "") {
@@ -221,6 +227,12 @@ func (r *repl) read(ctx context.Context) {
 		r.run(ctx, entry)
 		entry = ""
 	}
+}
+
+// line reads one line of an entry; whatever edits it has the terminal to itself.
+func (r *repl) line(ctx context.Context, prompt string) (string, error) {
+	defer r.p.face.screen.Hold()()
+	return r.in.Read(ctx, prompt)
 }
 
 // leaves says whether a Ctrl-C at the prompt is the second within a second. On an empty line the first one says how to leave.
@@ -304,15 +316,20 @@ func (r *repl) execute(ctx context.Context, do func(context.Context)) {
 	entry, cancel := context.WithCancelCause(ctx)
 	r.set(cancel)
 	before := len(r.live.runner.Failures())
-	do(entry)
+	fault := r.live.guarded(func() error { do(entry); return nil })
 	r.set(nil)
 	cancel(nil)
-	_ = r.live.output.Flush() // before what is said of this entry and of the next; a reader that has gone ends ctx
+	_ = r.live.flush() // before what is said of this entry and of the next; a reader that has gone ends ctx
 	if signalCode(ctx) == exitOutputClosed {
 		return // silently
 	}
-	for _, e := range r.live.runner.Failures()[before:] {
-		_, _ = fmt.Fprintln(r.p.stderr, printable(errorLine(e)))
+	failures := r.live.runner.Failures()[before:]
+	var e *runtime.Error
+	if errors.As(fault, &e) {
+		failures = append(failures, e)
+	}
+	for _, e := range failures {
+		_, _ = fmt.Fprintln(r.p.through(r.p.stderr), term.Paint(r.p.face.rules.Color, term.Red, printable(errorLine(e))))
 		if r.code = e.Kind.ExitCode(); e.Kind == runtime.KindCancelled {
 			r.code = exitInterrupt
 		}

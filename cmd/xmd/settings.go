@@ -41,14 +41,20 @@ type givenText struct {
 	Parsed bool            `json:"parsed,omitempty"` // Value holds it
 }
 
-// settingsOf gathers the settings of a new run.
-func (h *host) settingsOf(c *call, format string) settings {
+// settingsOf gathers the settings of a new run: a flag counts more than a variable XMD_…, that more than the configuration.
+func (h *host) settingsOf(c *call, format string) (settings, error) {
 	cwd, _ := os.Getwd() // without one there are no relative names
-	return settings{
-		Cwd: cwd, Include: c.StringSlice("include"), Agent: h.agent, Policy: policyOf(c), Format: format, Timeout: c.String("timeout"), Idle: c.String("idle-timeout"),
-		PromptTimeout: c.String("timeout-prompt"), ExecTimeout: c.String("timeout-exec"),
-		RequireConfirmed: c.Bool("require-confirmed"), REPL: c.verb == "repl",
+	given := h.config
+	if err := given.override(h.env); err != nil {
+		return settings{}, err
 	}
+	l := given.Limits
+	return settings{
+		Cwd: cwd, Include: c.StringSlice("include"), Agent: h.agent, Policy: first(policyOf(c), policies[given.Policy]), Format: format,
+		Timeout: first(c.String("timeout"), l.Timeout), Idle: first(c.String("idle-timeout"), l.IdleTimeout),
+		PromptTimeout: first(c.String("timeout-prompt"), l.TimeoutPrompt), ExecTimeout: first(c.String("timeout-exec"), l.TimeoutExec),
+		RequireConfirmed: c.Bool("require-confirmed"), REPL: c.verb == "repl",
+	}, nil
 }
 
 // idleLimit is how long an agent may show nothing in a turn, when nothing else is said.
