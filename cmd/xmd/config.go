@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,10 +33,13 @@ type config struct {
 
 // limits is [limits].
 type limits struct {
-	Timeout       string `toml:"timeout" form:"duration" say:"end the run after this long"`
-	TimeoutPrompt string `toml:"timeout-prompt" form:"duration" say:"end the run when a prompt takes longer than this"`
-	TimeoutExec   string `toml:"timeout-exec" form:"duration" say:"end the run when an exec block takes longer than this"`
-	IdleTimeout   string `toml:"idle-timeout" form:"duration" say:"cancel a turn in which the agent shows nothing for this long"`
+	Timeout       string  `toml:"timeout" form:"duration" say:"end the run after this long"`
+	TimeoutPrompt string  `toml:"timeout-prompt" form:"duration" say:"end the run when a prompt takes longer than this"`
+	TimeoutExec   string  `toml:"timeout-exec" form:"duration" say:"end the run when an exec block takes longer than this"`
+	MaxTurns      int64   `toml:"max-turns" say:"end the run before it sends more prompts than this"`
+	MaxTokens     int64   `toml:"max-tokens" say:"end the run when agents have reported more tokens than this"`
+	MaxCost       float64 `toml:"max-cost" say:"end the run when agents have reported a higher cost than this"`
+	IdleTimeout   string  `toml:"idle-timeout" form:"duration" say:"cancel a turn in which the agent shows nothing for this long"`
 }
 
 // agentConfig is one [agents.NAME].
@@ -79,8 +83,9 @@ func (m *config) add(c config) {
 	m.Agent, m.Policy = first(c.Agent, m.Agent), first(c.Policy, m.Policy)
 	m.Secrets = append(m.Secrets, c.Secrets...) // what is secret stays so
 	m.Limits = limits{
-		first(c.Limits.Timeout, m.Limits.Timeout), first(c.Limits.TimeoutPrompt, m.Limits.TimeoutPrompt),
-		first(c.Limits.TimeoutExec, m.Limits.TimeoutExec), first(c.Limits.IdleTimeout, m.Limits.IdleTimeout),
+		Timeout: first(c.Limits.Timeout, m.Limits.Timeout), TimeoutPrompt: first(c.Limits.TimeoutPrompt, m.Limits.TimeoutPrompt),
+		TimeoutExec: first(c.Limits.TimeoutExec, m.Limits.TimeoutExec), IdleTimeout: first(c.Limits.IdleTimeout, m.Limits.IdleTimeout),
+		MaxTurns: cmp.Or(c.Limits.MaxTurns, m.Limits.MaxTurns), MaxTokens: cmp.Or(c.Limits.MaxTokens, m.Limits.MaxTokens), MaxCost: cmp.Or(c.Limits.MaxCost, m.Limits.MaxCost),
 	}
 	for name, a := range c.Agents {
 		if m.Agents == nil {

@@ -110,6 +110,10 @@ func valueSchema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "object", "additionalProperties": valueSchema(t.Elem())}
 	case reflect.Slice:
 		return map[string]any{"type": "array", "items": valueSchema(t.Elem())}
+	case reflect.Int64:
+		return map[string]any{"type": "integer", "minimum": 0}
+	case reflect.Float64:
+		return map[string]any{"type": "number", "minimum": 0}
 	}
 	return map[string]any{"type": "string"}
 }

@@ -44,6 +44,7 @@ type live struct {
 	styled  func() error // writes what the styling of output holds back
 	digest  *event.DigestSink
 	runner  *runtime.Runner
+	sinks   []*muted   // of a REPL: what shows the events
 	door    *door.Door // of the workflow's tools
 	watch   *observer
 	trace   *os.File
@@ -113,6 +114,12 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 	if p.recorder != nil {
 		keep = p.recorder(keep)
 	}
+	if l.verb == "repl" {
+		for i, sink := range sinks {
+			m := &muted{Sink: sink}
+			sinks[i], l.sinks = m, append(l.sinks, m)
+		}
+	}
 	l.stream = event.NewStream(l.id, time.Now, keep, sinks...)
 	l.stream.Hide(j.secrets)
 	l.secrets = j.secrets
@@ -134,7 +141,7 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 		Handoff: handoff.Writer{}, Hide: p.hider(j.secrets), Tree: p.tree(j.secrets.Names()...),
 		Programs: agents.Programs{}, Terminal: p.window(l.flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
-		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), PromptLimit: durationOf(j.settings.PromptTimeout), ExecLimit: durationOf(j.settings.ExecTimeout), RequireConfirmed: j.settings.RequireConfirmed,
+		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), PromptLimit: durationOf(j.settings.PromptTimeout), ExecLimit: durationOf(j.settings.ExecTimeout), Budget: j.settings.budget(), RequireConfirmed: j.settings.RequireConfirmed,
 		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
 		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry, Door: l.door, Relay: relay.Relay{},
 	}

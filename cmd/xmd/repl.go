@@ -14,19 +14,22 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	edit "xmd/cmd/xmd/repl"
 	"xmd/cmd/xmd/term"
 	"xmd/lang"
-	"xmd/lang/diag"
 	"xmd/lang/plan"
 	"xmd/runtime"
+	"xmd/runtime/event"
+	"xmd/runtime/journal"
 	"xmd/runtime/secret"
 )
 
 func replCommand() *command {
 	return &command{
 		name: "repl", usage: "run entries from stdin one after another; names and sessions stay",
-		flags: append(sessionFlags(), includeFlag()),
+		flags: append(sessionFlags(), includeFlag(), &cli.StringFlag{Name: "resume", Usage: "go on with the REPL of this run: its names and sessions are there again"}),
 		run:   replMain,
 	}
 }
@@ -38,6 +41,8 @@ type repl struct {
 	c        *call
 	live     *live
 	in       edit.Lines
+	past     *journal.Past // of the REPL that goes on; nil: a new one
+	agent    string        // of prompts that name none
 	bound    plan.Names
 	include  []string
 	secrets  *secret.Set
@@ -68,19 +73,15 @@ func replMain(p *program, c *call) error {
 	if len(c.args) > 0 {
 		return &usageError{message: "repl takes no arguments; run a document with xmd run"}
 	}
-	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, timeFlags...), budget(c)); err != nil {
 		return err
 	}
 	h, err := p.host(c)
 	if err != nil {
 		return err
 	}
-	secrets, err := h.secrets(p, c, nil)
-	if err != nil {
-		return err
-	}
 	p.openFace(c)
-	r := &repl{p: p, h: h, c: c, secrets: secrets, tty: isTerminal(p.stdin), include: c.StringSlice("include")}
+	r := &repl{p: p, h: h, c: c, tty: isTerminal(p.stdin), include: c.StringSlice("include")}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	given, err := h.settingsOf(c, "text")
@@ -91,12 +92,12 @@ func replMain(p *program, c *call) error {
 		return err
 	}
 	defer func() { _ = r.in.Close() }()
-	empty := &plan.Plan{Source: diag.NewSource("repl", "")}
-	if r.live, err = h.begin(ctx, p, c, job{plan: empty, secrets: secrets, settings: given}); err != nil {
+	if err := r.begin(ctx, given); err != nil {
 		return err
 	}
 	stop := r.watch(cancel)
 	defer stop()
+	r.recall(r.live.ctx)
 	r.read(r.live.ctx)
 	end := r.live.finish()
 	var code exitCode
@@ -308,11 +309,22 @@ func (r *repl) compileAndRun(ctx context.Context, name, text string, files docum
 	}
 	r.bound = names
 	r.accepted = append(r.accepted, text)
-	r.execute(ctx, func(entry context.Context) { _ = r.live.runner.Execute(entry, compiled) })
+	r.execute(ctx, event.Entry{Name: name, Text: text}, func(entry context.Context) { _ = r.live.runner.Execute(entry, compiled) })
 }
 
-// execute runs what an entry is and tells its failures.
-func (r *repl) execute(ctx context.Context, do func(context.Context)) {
+// execute runs what an entry is and tells its failures. That it begins is on record before, that it has ended behind it.
+func (r *repl) execute(ctx context.Context, begun event.Entry, do func(context.Context)) {
+	begun.Number, begun.Agent = r.entries, r.agent
+	r.live.runner.Enter(begun.Number)
+	if err := r.live.stream.Record(ctx, event.EntryStarted, event.At{}, &begun, nil); err != nil {
+		r.code = r.p.finish(storeFailed(err))
+		return
+	}
+	defer func() {
+		if err := r.live.stream.Record(context.WithoutCancel(ctx), event.EntryEnded, event.At{}, &event.Entry{Number: begun.Number}, nil); err != nil {
+			r.code = r.p.finish(storeFailed(err))
+		}
+	}()
 	entry, cancel := context.WithCancelCause(ctx)
 	r.set(cancel)
 	before := len(r.live.runner.Failures())

@@ -78,7 +78,7 @@ func resumeRun(p *program, c *call) error {
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("resume takes one run, got %d", len(c.args))})
 	}
-	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, timeFlags...), budget(c)); err != nil {
 		return p.invalid(format, err)
 	}
 	p.openFace(c)
@@ -185,6 +185,7 @@ func (r *resumption) renew() error {
 	s.PromptTimeout = first(r.c.String("timeout-prompt"), s.PromptTimeout)
 	s.ExecTimeout = first(r.c.String("timeout-exec"), s.ExecTimeout)
 	s.Idle = first(r.c.String("idle-timeout"), s.Idle)
+	s.spendMore(r.c)
 	s.RequireConfirmed = s.RequireConfirmed || r.c.Bool("require-confirmed")
 	if policy := policyOf(r.c); policy != "" {
 		s.Policy = policy

@@ -40,6 +40,9 @@ func sessionFlags() []cli.Flag {
 		&cli.StringFlag{Name: "wait", Usage: "wait this long for a busy session"},
 		&cli.StringFlag{Name: "timeout-prompt", Usage: "end the run when a prompt takes longer than this"},
 		&cli.StringFlag{Name: "timeout-exec", Usage: "end the run when an exec block takes longer than this"},
+		&cli.Int64Flag{Name: "max-turns", Usage: "end the run before it sends more prompts than this"},
+		&cli.Int64Flag{Name: "max-tokens", Usage: "end the run when agents have reported more tokens than this"},
+		&cli.Float64Flag{Name: "max-cost", Usage: "end the run when agents have reported a higher cost than this"},
 		&cli.StringFlag{Name: "idle-timeout", Usage: "cancel a turn in which the agent shows nothing for this long (default 10m)"},
 		&cli.StringFlag{Name: "state-dir", Usage: "keep sessions and runs in this folder"},
 		&cli.StringSliceFlag{Name: "secret", Usage: "this variable is a secret: its value is recorded and shown nowhere; may be repeated"},
@@ -76,7 +79,7 @@ func runDocument(p *program, c *call) error {
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("run takes one document, got %d", len(c.args))})
 	}
-	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, timeFlags...), budget(c)); err != nil {
 		return p.invalid(format, err)
 	}
 	p.openFace(c)
