@@ -36,14 +36,14 @@ type call struct {
 func commands() []*command {
 	return []*command{
 		runCommand(), checkCommand(), fmtCommand(), planCommand(), replCommand(), resumeCommand(), replayCommand(), runsCommand(),
-		showCommand(), exportCommand(), sessionsCommand(), openCommand(), handoffCommand(), agentsCommand(), doctorCommand(), simCommand(), schemaCommand(),
-		versionCommand(),
+		showCommand(), exportCommand(), sessionsCommand(), openCommand(), handoffCommand(), agentsCommand(), doctorCommand(), simCommand(), testCommand(),
+		schemaCommand(), versionCommand(),
 	}
 }
 
 // notBuilt are commands that are planned and refused as such.
 var notBuilt = map[string]bool{
-	"test": true, "completion": true,
+	"completion": true,
 }
 
 // run is xmd without os.Exit: it returns the exit code.

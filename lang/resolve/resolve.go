@@ -96,7 +96,7 @@ type around struct {
 	wall         string                // what keeps a Break from a Loop further out: "a Parallel"
 	at           string                // the innermost element around that runs bodies at once or later: "Parallel", "Tool"
 	conversation bool
-	test         bool
+	test, cast   bool // a Test, a TestAgent
 }
 
 // inside resolves what stands in a body that changes what is around it.

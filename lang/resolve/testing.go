@@ -36,7 +36,11 @@ func (r *resolver) testing(el *syntax.Element, e *Element, p place) (ends bool) 
 		if hasAttr(el, "script") && hasRules(el) {
 			r.diags.Add(CodeBody, attrSpan(el, "script"), "TestAgent has both script and "+rule, "leave one of them out")
 		}
-		return r.nodes(el.Body, place{captured: p.captured, rules: true})
+		if r.in.cast {
+			r.diags.Add(CodeTest, tagSpan(el), "TestAgent stands in another", "end the other one before it")
+		}
+		r.inside(func(in *around) { in.cast = true }, func() { ends = r.nodes(el.Body, place{captured: p.captured, rules: true}) })
+		return ends
 	case "Run":
 		r.bind(el, e, ran)
 	case "AssertMatch":
