@@ -250,16 +250,16 @@ func checkScripts(p *plan.Plan) diag.List {
 	return list
 }
 
-// placed is the script that some rules make, with each of them where it stands in its document: what is between them is blank.
+// placed is the script that some rules make, with each of them where it stands in its document, to the byte: what is between them is blank.
 func placed(text string, rules []plan.Rule) string {
 	var b strings.Builder
 	at := 0
 	for _, r := range rules {
-		for _, c := range text[at:r.Pos.Start] {
-			if c != '\n' {
-				c = ' '
+		for i, line := range strings.Split(text[at:r.Pos.Start], "\n") {
+			if i > 0 {
+				b.WriteByte('\n')
 			}
-			b.WriteRune(c)
+			b.WriteString(strings.Repeat(" ", len(line)))
 		}
 		b.WriteString(r.Text)
 		at = r.Pos.End

@@ -83,7 +83,10 @@ func (o *oneTest) script(doc *plan.Plan, n *plan.TestAgent, script string) (stri
 			return "", err
 		}
 		text, err := os.ReadFile(path)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "", runtime.Errorf(runtime.KindInvalid, "there is no script %s", beside(doc.Source.Name, script))
+		case err != nil:
 			return "", runtime.Errorf(runtime.KindInvalid, "the script %s cannot be read: %w", script, plainError(err))
 		}
 		if src, list := sim.CheckScript(beside(doc.Source.Name, script), string(text)); list.HasErrors() {

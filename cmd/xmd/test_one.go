@@ -76,6 +76,9 @@ func (o *oneTest) begin() error {
 	}
 	if from := o.test.Files; from != "" {
 		from = beside(o.file.name, from)
+		if info, err := os.Stat(from); err != nil || !info.IsDir() {
+			return runtime.Errorf(runtime.KindInvalid, "there is no folder %s, with which the test's run begins", from)
+		}
 		if err := os.CopyFS(filepath.Join(o.dir, workFolder), os.DirFS(from)); err != nil {
 			return runtime.Errorf(runtime.KindInvalid, "the files %s of the test cannot be copied: %w", from, plainError(err))
 		}
@@ -268,4 +271,3 @@ func (o *oneTest) waited() string {
 	}
 	return "; it waited for " + own
 }
-
