@@ -71,11 +71,13 @@ func (r *Runner) testing(ctx context.Context, n plan.Node, at place, out layout.
 	case *plan.TestAgent:
 		return r.testAgent(ctx, n, at, out), true
 	case *plan.Run:
+		at.begin()
 		return r.runDocument(ctx, n, at, out), true
 	case *plan.Assertion:
 		if n.Kind == plan.Throws {
 			return r.assertThrows(ctx, n, at), true
 		}
+		at.begin()
 		return r.assert(n, at), true
 	}
 	return nil, false
