@@ -305,30 +305,40 @@ type testTotal struct {
 // run runs all tests, several at once, and shows each in the order of the documents.
 func (s *suite) run(ctx context.Context, files []testFile, junit []testReport) testTotal {
 	began := time.Now()
-	var waiting []chan testResult
-	slots := make(chan struct{}, s.atOnce)
+	var all []*testJob
 	for _, f := range files {
 		for _, t := range f.tests {
-			done := make(chan testResult, 1)
-			waiting = append(waiting, done)
-			go func() {
-				select {
-				case slots <- struct{}{}:
-					defer func() { <-slots }()
-				case <-ctx.Done():
-				}
-				done <- s.one(ctx, f, t)
-			}()
+			all = append(all, &testJob{f, t, make(chan testResult, 1)})
 		}
 	}
+	go s.begin(ctx, all)
 	var total testTotal
-	for _, done := range waiting {
-		r := <-done
+	for _, job := range all {
+		r := <-job.done
 		total.add(r)
 		s.told(r, junit)
 	}
 	total.took = time.Since(began)
 	return total
+}
+
+// testJob is a test that is to run.
+type testJob struct {
+	file testFile
+	test *plan.Test
+	done chan testResult
+}
+
+// begin begins the tests in the order of the documents, each when there is room for it.
+func (s *suite) begin(ctx context.Context, all []*testJob) {
+	room := make(chan struct{}, s.atOnce)
+	for _, job := range all {
+		room <- struct{}{} // whatever ends ctx ends those that run
+		go func() {
+			defer func() { <-room }()
+			job.done <- s.one(ctx, job.file, job.test)
+		}()
+	}
 }
 
 // told shows one result.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -124,7 +125,7 @@ func (o *oneTest) run(ctx context.Context, result *testResult) {
 	_, stderr := inner.wrote()
 	result.wrote = stderr
 	switch {
-	case context.Cause(ctx) == error(late):
+	case errors.Is(context.Cause(ctx), late):
 		late.Position = result.Position
 		result.fail(late)
 	case signalCode(ctx) != 0:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"xmd/lang/layout"
 	"xmd/lang/plan"
 )
 
@@ -70,4 +71,34 @@ func TestRulesAreLeftAlone(t *testing.T) {
 		}
 	}
 	t.Error("there are no rules")
+}
+
+// TestWhiteSpaceOfTests: what belongs to a test document leaves no line where it renders nothing, and the body of AssertThrows is a text.
+func TestWhiteSpaceOfTests(t *testing.T) {
+	for text, want := range map[string]string{
+		"A\n<Test name=\"t\">\n  <TestAgent>\n    <WhenPrompt template=\"x\">\n      y\n    </WhenPrompt>\n\n    B\n    <Run src=\"a\" as=\"r\"/>\n    <Run src=\"a\"/>\n  </TestAgent>\n  <Assert condition={r.exitCode == 0}/>\n</Test>\nC\n": "A\n\nB\nran\nC\n",
+		"<Test name=\"t\">a <WhenPrompt/> b</Test>\n": "", // no rule: not in a TestAgent
+		"- <Test name=\"t\">\n    <AssertEquals actual={1} expected={1}/> <AssertMatch actual=\"a\" pattern=\"a\"/>\n    - b\n  </Test>\n- c\n":       "- \n    - b\n- c\n",
+		"> <Test name=\"t\">\n> <AssertThrows>\n>   one\n>\n>     two\n> </AssertThrows>\n> b <AssertContains actual=\"a\" part=\"a\"/>\n> </Test>\n": "> b \n|one\n\n  two",
+	} {
+		p, problem := tryCompile("d.test.xmd", text)
+		if p == nil {
+			if want != "" {
+				t.Error(problem)
+			}
+			continue
+		}
+		var out layout.Buffer
+		r := &renderer{names: map[string]any{}, files: map[string]string{}}
+		if err := r.nodes(p.Body, &out); err != nil {
+			t.Fatal(err)
+		}
+		got := out.String()
+		if text, ok := r.names["throws"].(string); ok {
+			got += "|" + text
+		}
+		if got != want {
+			t.Errorf("%q\ngot  %q\nwant %q", text, got, want)
+		}
+	}
 }
