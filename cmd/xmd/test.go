@@ -45,7 +45,7 @@ type suite struct {
 	include []string
 	verbose bool
 	atOnce  int
-	show    func(testResult) // each test, in the order of the documents
+	show    func(testResult) error // each test, in the order of the documents
 	end     func(testTotal) error
 }
 
@@ -77,14 +77,13 @@ func runTests(p *program, c *call) error {
 	ctx, stop := p.signals(context.Background())
 	defer stop()
 	total := s.run(ctx, files, junit)
-	total.code = max(total.code, signalCode(ctx))
 	for _, f := range junit {
 		if err := putInPlace(f.path, f.made); err != nil {
 			return runtime.Errorf(runtime.KindFailed, "the report %s could not be written: %w", f.path, plainError(err))
 		}
 	}
-	if err := s.end(total); err != nil {
-		return err
+	if err := s.end(total); err != nil && total.code != exitOutputClosed {
+		return outputLost(err)
 	}
 	return codeError(total.code)
 }
@@ -205,7 +204,7 @@ func testsBelow(dir string) ([]string, error) {
 // compile checks all documents, and the scripts that stand in them. What is wrong goes to stderr.
 func (s *suite) compile(names []string) ([]testFile, error) {
 	var files []testFile
-	var bad *documentError
+	var bad invalidDocuments
 	for _, name := range names {
 		doc, err := s.p.load(name, s.include)
 		if err != nil {
@@ -218,7 +217,7 @@ func (s *suite) compile(names []string) ([]testFile, error) {
 		list = append(list, checkScripts(compiled)...)
 		s.p.say(src, list)
 		if list.HasErrors() {
-			bad = &documentError{src, list}
+			bad = append(bad, &documentError{src, list})
 			continue
 		}
 		f := testFile{name: name, plan: compiled}
@@ -234,6 +233,11 @@ func (s *suite) compile(names []string) ([]testFile, error) {
 	}
 	return files, nil
 }
+
+// invalidDocuments are those for which nothing runs.
+type invalidDocuments []*documentError
+
+func (invalidDocuments) Error() string { return "documents are invalid" }
 
 // checkScripts says what is wrong with the scripts that stand in a document.
 func checkScripts(p *plan.Plan) diag.List {
@@ -305,6 +309,8 @@ type testTotal struct {
 // run runs all tests, several at once, and shows each in the order of the documents.
 func (s *suite) run(ctx context.Context, files []testFile, junit []testReport) testTotal {
 	began := time.Now()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var all []*testJob
 	for _, f := range files {
 		for _, t := range f.tests {
@@ -316,9 +322,12 @@ func (s *suite) run(ctx context.Context, files []testFile, junit []testReport) t
 	for _, job := range all {
 		r := <-job.done
 		total.add(r)
-		s.told(r, junit)
+		if err := s.told(r, junit); err != nil {
+			cancel(outputLost(err))
+		}
 	}
 	total.took = time.Since(began)
+	total.code = max(total.code, signalCode(ctx))
 	return total
 }
 
@@ -342,14 +351,14 @@ func (s *suite) begin(ctx context.Context, all []*testJob) {
 }
 
 // told shows one result.
-func (s *suite) told(r testResult, junit []testReport) {
+func (s *suite) told(r testResult, junit []testReport) error {
 	if s.verbose && r.wrote != "" {
 		_, _ = fmt.Fprintf(s.p.stderr, "--- %s: %s\n%s", r.File, r.Name, r.wrote)
 	}
 	for _, f := range junit {
 		f.made.Add(r.junit())
 	}
-	s.show(r)
+	return s.show(r)
 }
 
 func (t *testTotal) add(r testResult) {

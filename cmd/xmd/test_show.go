@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"xmd/cmd/xmd/report"
+	"xmd/lang/diag"
 	"xmd/runtime"
 )
 
@@ -23,13 +24,14 @@ const mostStderrLines = 10
 func textTests(s *suite) {
 	var failed []testResult
 	shown := 0
-	s.show = func(r testResult) {
+	s.show = func(r testResult) error {
 		shown++
-		word := map[string]string{"passed": "ok", "failed": "FAIL", "cancelled": "-"}[r.Outcome]
-		_, _ = fmt.Fprintf(s.p.stdout, "%-5s %s: %s%s\n", word, r.File, printable(r.Name), r.time())
 		if r.Outcome == "failed" {
 			failed = append(failed, r)
 		}
+		word := map[string]string{"passed": "ok", "failed": "FAIL", "cancelled": "-"}[r.Outcome]
+		_, err := fmt.Fprintf(s.p.stdout, "%-5s %s: %s%s\n", word, r.File, printable(r.Name), r.time())
+		return err
 	}
 	s.end = func(t testTotal) error {
 		var b strings.Builder
@@ -160,17 +162,21 @@ func (t testTotal) json(kind string) endJSON {
 
 // refusals says in the machine form why nothing ran.
 func refusals(err error) []testFailure {
-	var doc *documentError
-	if !errors.As(err, &doc) {
+	var docs invalidDocuments
+	if !errors.As(err, &docs) {
 		return []testFailure{{Kind: string(runtime.KindOf(err)), Message: err.Error()}}
 	}
 	var list []testFailure
-	for _, d := range doc.list {
-		src := doc.src
-		if d.Source != nil {
-			src = d.Source
+	for _, doc := range docs {
+		for _, d := range doc.list {
+			src := doc.src
+			if d.Source != nil {
+				src = d.Source
+			}
+			if d.Severity == diag.Error {
+				list = append(list, testFailure{string(runtime.KindInvalid), d.Summary, src.At(d.Span.Start)})
+			}
 		}
-		list = append(list, testFailure{string(runtime.KindInvalid), d.Summary, src.At(d.Span.Start)})
 	}
 	return list
 }
@@ -178,7 +184,10 @@ func refusals(err error) []testFailure {
 // jsonTests writes one object at the end.
 func jsonTests(s *suite) {
 	tests := []testJSON{}
-	s.show = func(r testResult) { tests = append(tests, r.json("")) }
+	s.show = func(r testResult) error {
+		tests = append(tests, r.json(""))
+		return nil
+	}
 	s.end = func(t testTotal) error {
 		end := t.json("")
 		end.Tests = tests
@@ -188,7 +197,7 @@ func jsonTests(s *suite) {
 
 // ndjsonTests writes a line for each test as it ends, and one for the end.
 func ndjsonTests(s *suite) {
-	s.show = func(r testResult) { _ = writeLine(s.p.stdout, r.json("test")) } // the end says whether stdout can be written
+	s.show = func(r testResult) error { return writeLine(s.p.stdout, r.json("test")) }
 	s.end = func(t testTotal) error { return writeLine(s.p.stdout, t.json("end")) }
 }
 
