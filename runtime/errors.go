@@ -13,6 +13,7 @@ const (
 	KindInvalid      Kind = "invalid"              // document, props, unknown run, session or agent name
 	KindFailed       Kind = "failed"               // a step failed
 	KindTimeout      Kind = "timeout"              // an authored timeout
+	KindAssertion    Kind = "assertion"            // what a test wants is not so
 	KindDivergence   Kind = "divergence"           // a recorded step no longer fits
 	KindStore        Kind = "store"                // the state folder cannot be used
 	KindWaiting      Kind = "waiting"              // an answer of a person is missing
@@ -38,7 +39,7 @@ const (
 
 // Kinds are all kinds, by exit code.
 var Kinds = []Kind{
-	KindFailed, KindTimeout, KindDivergence, KindStore, KindInternal, KindUsage, KindInvalid, KindWaiting, KindUnavailable, KindNotSignedIn,
+	KindFailed, KindTimeout, KindAssertion, KindDivergence, KindStore, KindInternal, KindUsage, KindInvalid, KindWaiting, KindUnavailable, KindNotSignedIn,
 	KindMissing, KindEmpty, KindMismatch, KindUnasserted, KindUnconfirmed, KindCouldNot, KindBusy, KindRecovery, KindUnsettled, KindUnsupported,
 	KindInstructions, KindRoute, KindLimit, KindRefused, KindCancelled,
 }

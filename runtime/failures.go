@@ -54,7 +54,7 @@ func isFlow(err error) bool {
 }
 
 // uncatchable are failures that no Catch handles: the run cannot go on as if nothing were.
-var uncatchable = map[Kind]bool{KindCancelled: true, KindLimit: true, KindWaiting: true, KindDivergence: true, KindStore: true}
+var uncatchable = map[Kind]bool{KindCancelled: true, KindLimit: true, KindWaiting: true, KindDivergence: true, KindStore: true, KindAssertion: true}
 
 // catchable says whether a Try may handle err.
 func catchable(ctx context.Context, err error) bool {

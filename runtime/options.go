@@ -37,6 +37,8 @@ type Options struct {
 	Tree func(ctx context.Context, dir string) string
 	Hide *secret.Hider // of what must not be handed over from one agent to another; nil: nothing
 
+	Testing Testing // for test documents; nil: what runs is none
+
 	Past    *journal.Past // what an earlier invocation of this run has on record; nil: nothing
 	Offline bool          // only tell what is on record: run nothing, contact nobody
 	Replay  bool          // the run has ended: it is told to where it ended; with Offline

@@ -106,7 +106,7 @@ func (r *Runner) sessionOf(n *plan.Prompt, at place) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	agent, err := r.o.Agents.Lookup(agentName)
+	agent, err := r.agents(at).Lookup(agentName)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,11 @@ func (r *Runner) sessionOf(n *plan.Prompt, at place) (*session, error) {
 		}
 		pin = sessionPin{name: name}
 	}
-	return r.session(agent, pin)
+	s, err := r.session(agent, pin)
+	if err == nil {
+		at.cast.joins(s)
+	}
+	return s, err
 }
 
 func (r *Runner) agentOf(n *plan.Prompt, at place) (string, error) {

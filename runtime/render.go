@@ -80,6 +80,9 @@ func (r *Runner) step(ctx context.Context, n plan.Node, at place, out layout.Sin
 	if err, ok := r.control(ctx, n, at, out); ok {
 		return err
 	}
+	if err, ok := r.testing(ctx, n, at, out); ok {
+		return err
+	}
 	switch n.(type) {
 	case *plan.Prompt, *plan.Elicit: // they say so themselves, as soon as they have their place in a queue, or their number
 	default:

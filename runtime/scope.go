@@ -83,6 +83,7 @@ type place struct {
 	offers  *offers  // what the elements before it offer
 	caller  *caller  // whose turn waits for it; nil: it is not in the body of a tool
 	dirs    []string // folders of the TempDirs around
+	cast    *cast    // the agents of the TestAgent around; nil: there is none
 
 	inLet  bool // directly in the body of a Let
 	throws bool // a prompt that fails is thrown, whatever its own document says: captured, or in a Try

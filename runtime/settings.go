@@ -20,7 +20,7 @@ func (r *Runner) pinAgent(ctx context.Context, n *plan.Agent, at place, out layo
 		if r.o.Offline {
 			return nil, nil
 		}
-		_, err := r.o.Agents.Lookup(pin.name)
+		_, err := r.agents(at).Lookup(pin.name)
 		return nil, err
 	})
 	if err != nil {

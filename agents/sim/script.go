@@ -102,6 +102,12 @@ func loadScript(name string, stderr io.Writer) (*script, int) {
 	return s, 0
 }
 
+// CheckScript says what is wrong with a script. name is that of its file, or of the document that it stands in.
+func CheckScript(name, text string) (*diag.Source, diag.List) {
+	_, source, found := parseScript(name, text)
+	return source, found
+}
+
 // parseScript reads a script's text. With errors in the list the script is nil.
 func parseScript(name, text string) (*script, *diag.Source, diag.List) {
 	doc, found := lang.Parse(name, text)

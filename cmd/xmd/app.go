@@ -36,14 +36,9 @@ type call struct {
 func commands() []*command {
 	return []*command{
 		runCommand(), checkCommand(), fmtCommand(), planCommand(), replCommand(), resumeCommand(), replayCommand(), runsCommand(),
-		showCommand(), exportCommand(), sessionsCommand(), openCommand(), handoffCommand(), agentsCommand(), doctorCommand(), simCommand(), schemaCommand(),
-		completionCommand(), manCommand(), versionCommand(),
+		showCommand(), exportCommand(), sessionsCommand(), openCommand(), handoffCommand(), agentsCommand(), doctorCommand(), simCommand(), testCommand(),
+		schemaCommand(), completionCommand(), manCommand(), versionCommand(),
 	}
-}
-
-// notBuilt are commands that are planned and refused as such.
-var notBuilt = map[string]bool{
-	"test": true,
 }
 
 // run is xmd without os.Exit: it returns the exit code.
@@ -121,9 +116,6 @@ func dispatch(p *program) error {
 			return c.invoke(p, rest)
 		}
 	}
-	if notBuilt[first] {
-		return &usageError{message: fmt.Sprintf("xmd %s is not built yet", first)}
-	}
 	if looksLikeFile(first) {
 		return runCommand().invoke(p, p.args)
 	}
@@ -138,9 +130,6 @@ func commandNames() []string {
 	var names []string
 	for _, c := range commands() {
 		names = append(names, c.name)
-	}
-	for n := range notBuilt {
-		names = append(names, n)
 	}
 	return names
 }

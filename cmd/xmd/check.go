@@ -68,7 +68,8 @@ func (h *host) check(p *program, path string, include []string) (diag.FileDiagno
 		return diag.FileDiagnostics{}, err
 	}
 	compiled, src, list, err := compile(doc)
-	return diag.FileDiagnostics{Source: src, List: append(list, h.checkAgents(compiled)...)}, err
+	list = append(append(list, h.checkAgents(compiled)...), checkScripts(compiled)...)
+	return diag.FileDiagnostics{Source: src, List: list}, err
 }
 
 // checkWriters write what check found, by format.

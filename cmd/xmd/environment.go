@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"xmd/runtime"
 	"xmd/runtime/event"
 )
 
@@ -26,6 +28,12 @@ type program struct {
 	console *terminal // where a person is asked; made on first use
 	// recorder stands between a run and its journal; nil: nothing does. Tests kill the program there.
 	recorder func(event.Recorder) event.Recorder
+
+	// Of a run that is part of a test, in this process:
+	parent  context.Context // ends it, with signals; nil: it takes signals itself
+	watch   []event.Sink    // read its events too
+	agents  runtime.Agents  // in the place of those of this machine; nil: those
+	testing runtime.Testing // of a test document; nil: it is none
 }
 
 // environment is KEY=value pairs, as os.Environ gives them.

@@ -19,7 +19,16 @@ type host struct {
 	stateDir string
 	config   config
 	agents   *agents.Registry
-	agent    string // the default agent
+	agent    string         // the default agent
+	cast     runtime.Agents // stands in for agents in a test; nil: nothing does
+}
+
+// reach is where the documents of a run find their agents.
+func (h *host) reach() runtime.Agents {
+	if h.cast != nil {
+		return h.cast
+	}
+	return h.agents
 }
 
 // host works out where a command runs. It opens no store and starts nothing.
@@ -57,7 +66,7 @@ func runDir(given string) (string, error) {
 
 // hostWith is host for a run's directory and a configuration.
 func (p *program) hostWith(c *call, dir string, cfg config) (*host, error) {
-	h := &host{env: p.env, dir: dir, config: cfg}
+	h := &host{env: p.env, dir: dir, config: cfg, cast: p.agents}
 	var err error
 	if h.stateDir, err = p.stateDir(c); err != nil {
 		return nil, err
@@ -148,7 +157,7 @@ func (h *host) checkDefault() error {
 	if h.agent == "" {
 		return nil
 	}
-	if _, err := h.agents.Lookup(h.agent); err != nil && runtime.KindOf(err) == runtime.KindInvalid {
+	if _, err := h.reach().Lookup(h.agent); err != nil && runtime.KindOf(err) == runtime.KindInvalid {
 		return err
 	}
 	return nil

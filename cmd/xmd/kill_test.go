@@ -38,6 +38,12 @@ func startXMD(t *testing.T, faults, text string, args ...string) *started {
 	if err := os.WriteFile(doc, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	return startIn(t, home, faults, append([]string{"run", doc}, args...)...)
+}
+
+// startIn starts this test binary as xmd in a home.
+func startIn(t *testing.T, home, faults string, args ...string) *started {
+	t.Helper()
 	x := &started{t: t, home: home, mark: "MARK=" + filepath.Base(filepath.Dir(home)) + t.Name()}
 	bin := filepath.Join(home, "xmd")
 	self, err := os.Executable()
@@ -47,7 +53,7 @@ func startXMD(t *testing.T, faults, text string, args ...string) *started {
 	if err := os.Symlink(self, bin); err != nil {
 		t.Fatal(err)
 	}
-	x.cmd = exec.Command(bin, append([]string{"run", doc}, args...)...)
+	x.cmd = exec.Command(bin, args...)
 	x.cmd.Dir = home
 	x.cmd.Env = append(os.Environ(), "GO_TEST_AS_XMD=1", quickExit, "HOME="+home, "XDG_STATE_HOME="+filepath.Join(home, "state"), "XMD_SIM_FAULT="+faults, x.mark)
 	x.cmd.Stderr = &x.stderr

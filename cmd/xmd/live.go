@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -109,7 +110,7 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 	if machine := machineSink(j.settings.Format, l.output); machine != nil {
 		sinks[0] = machine
 	}
-	sinks = append(append(sinks, p.sinks()...), p.face.sinks()...)
+	sinks = slices.Concat(sinks, p.sinks(), p.watch, p.face.sinks())
 	var keep event.Recorder = l.journal
 	if p.recorder != nil {
 		keep = p.recorder(keep)
@@ -137,13 +138,16 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 	notes := p.notes(c, j.secrets)
 	o := runtime.Options{
-		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
+		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.reach(), Testing: p.testing,
 		Handoff: handoff.Writer{}, Hide: p.hider(j.secrets), Tree: p.tree(j.secrets.Names()...),
 		Programs: agents.Programs{}, Terminal: p.window(l.flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
 		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), PromptLimit: durationOf(j.settings.PromptTimeout), ExecLimit: durationOf(j.settings.ExecTimeout), Budget: j.settings.budget(), RequireConfirmed: j.settings.RequireConfirmed,
 		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
 		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry, Door: l.door, Relay: relay.Relay{},
+	}
+	if p.agents == nil { // what stands in for agents has no builds to tell apart
+		o.Observer = l.watch
 	}
 	if c.verb == "repl" { // its entries are not known beforehand
 		o.LookupEnv = p.env.lookup

@@ -113,14 +113,14 @@ func compileTree(tree *syntax.Document, doc document) (*plan.Plan, diag.List, er
 // used: a document may name agents that a run never reaches.
 func (h *host) checkAgents(p *plan.Plan) diag.List {
 	var list diag.List
-	if p == nil {
+	if p == nil || len(p.Tests()) > 0 { // those of a test are scripted, whatever their names
 		return list
 	}
 	for _, use := range p.Agents() {
 		if use.Value == "" {
 			continue
 		}
-		if _, err := h.agents.Lookup(use.Value); err != nil && runtime.KindOf(err) == runtime.KindInvalid {
+		if _, err := h.reach().Lookup(use.Value); err != nil && runtime.KindOf(err) == runtime.KindInvalid {
 			list.Add(CodeAgent, use.Pos, err.Error(), "")
 			list[len(list)-1].Source = use.Source
 		}

@@ -138,14 +138,19 @@ func (f reportFile) write() error {
 	if c, ok := f.made.(io.Closer); ok {
 		defer func() { _ = c.Close() }() // what it kept is of no more use
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(f.path), ".xmd-report-*")
+	return putInPlace(f.path, f.made)
+}
+
+// putInPlace writes a file in one step.
+func putInPlace(path string, made io.WriterTo) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".xmd-report-*")
 	if err != nil {
 		return err
 	}
-	_, err = f.made.WriteTo(tmp)
+	_, err = made.WriteTo(tmp)
 	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
 	if err == nil {
-		err = os.Rename(tmp.Name(), f.path)
+		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
 		_ = os.Remove(tmp.Name()) // the first error counts

@@ -102,6 +102,9 @@ func runDocument(p *program, c *call) error {
 	if list.HasErrors() {
 		return p.invalid(format, &documentError{src, list})
 	}
+	if len(compiled.Tests()) > 0 {
+		return p.invalid(format, &usageError{message: src.Name + " holds tests", hint: "xmd test " + src.Name})
+	}
 	if len(list) > 0 && !c.Bool("q") {
 		p.say(src, list)
 	}
@@ -183,7 +186,7 @@ func (p *program) invalid(format string, err error) error {
 // owe tells the end of a run that never began to whoever reads a machine format or a report.
 func (p *program) owe(format string, end *event.End) {
 	p.owing = ""
-	sinks := p.sinks()
+	sinks := append(p.sinks(), p.watch...)
 	if sink := machineSink(format, p.stdout); sink != nil {
 		sinks = append(sinks, sink)
 	}

@@ -25,6 +25,10 @@ func (i interrupted) Is(target error) bool { return target == context.Canceled }
 
 // signals returns a context that the first SIGINT or SIGTERM ends. The second ends xmd at once: the guardians see to the agents.
 func (p *program) signals(parent context.Context) (context.Context, func()) {
+	if p.parent != nil {
+		ctx, cancel := context.WithCancelCause(p.parent)
+		return ctx, func() { cancel(nil) }
+	}
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 2)
 	// SIGPIPE is taken so that a closed stdout is a write error, not a death.

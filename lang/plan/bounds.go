@@ -52,6 +52,8 @@ func (p *Plan) Bounds() []Bound {
 			list = timeout(list, n.ID, n.TimeoutMS, Arg{})
 		case *Tool:
 			list = timeout(list, n.ID, n.TimeoutMS, Arg{})
+		case *Test:
+			list = timeout(list, n.ID, n.TimeoutMS, Arg{})
 		}
 	}
 	return list

@@ -146,6 +146,9 @@ func (b *builder) node(n syntax.Node, l *level) (made Node, acts bool) {
 	case *syntax.Exec:
 		return b.exec(n, l), true
 	case *syntax.Element:
+		if b.isRule(n) {
+			return nil, false
+		}
 		return b.element(n, l), true
 	}
 	return nil, false
@@ -181,6 +184,9 @@ func (b *builder) element(el *syntax.Element, l *level) Node {
 		return n
 	}
 	if n := b.offer(el, e, step, l); n != nil {
+		return n
+	}
+	if n := b.testing(el, e, step, l); n != nil {
 		return n
 	}
 	panic("plan: an element that was not resolved: " + el.Name)

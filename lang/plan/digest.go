@@ -137,7 +137,7 @@ func (d *digester) step(n Node) {
 	case *Exec:
 		d.exec(n)
 	default:
-		if !d.control(n) {
+		if !d.control(n) && !d.testing(n) {
 			d.effect(n)
 		}
 	}

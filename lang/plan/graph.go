@@ -161,6 +161,7 @@ func (d *drawer) does(it Item, add func(string, ...any)) {
 		controlText(n, add)
 		effectText(n, add)
 		offerText(n, add)
+		testingText(n, add)
 	}
 }
 
@@ -259,6 +260,10 @@ func (d *drawer) around(n Node, in []port) []port {
 		}
 		return out
 	case *Conversation:
+		return body(n.Step, n.Body)
+	case *Test:
+		return body(n.Step, n.Body)
+	case *TestAgent:
 		return body(n.Step, n.Body)
 	case *Tool:
 		return d.tool(n, in)

@@ -119,6 +119,16 @@ type (
 		Env          *jsonUse `json:"env,omitempty"`
 		Conversation string   `json:"conversation,omitempty"` // of a conversation, and of a prompt or component in one
 		OnLost       string   `json:"onLost,omitempty"`
+
+		Files     string   `json:"files,omitempty"`  // of a test
+		Script    *jsonUse `json:"script,omitempty"` // of a testagent: a file
+		Rules     int      `json:"rules,omitempty"`  // of a testagent: how many the document holds
+		Src       *jsonUse `json:"src,omitempty"`    // of a run
+		Input     *jsonUse `json:"input,omitempty"`  // of a run: the props
+		Answers   *jsonUse `json:"answers,omitempty"`
+		Assertion string   `json:"assertion,omitempty"` // holds, equals, contains, matches, throws
+		Actual    *jsonUse `json:"actual,omitempty"`
+		Expected  *jsonUse `json:"expected,omitempty"` // the part, the pattern, the kind too
 	}
 	// jsonSchema is a schema that is known, with the path of its file if it has one, or its expression.
 	jsonSchema struct {
@@ -303,6 +313,7 @@ func (p *Plan) jsonStep(it Item) jsonStep {
 		s.control(n)
 		s.effect(n)
 		s.offer(n)
+		s.testing(n)
 	}
 	return s
 }

@@ -171,6 +171,7 @@ func (t *printer) step(it Item) string {
 		controlText(n, add)
 		effectText(n, add)
 		offerText(n, add)
+		testingText(n, add)
 	}
 	if it.Throws {
 		add("throws")

@@ -194,8 +194,10 @@ func (w *lister) plain(n Node, at spot) {
 // throws tells whether the failure of a step ends the run at once because of what it is.
 func throws(n Node) bool {
 	switch n := n.(type) {
-	case *Fail, *File, *Glob, *Fetch:
+	case *Fail, *File, *Glob, *Fetch, *Assertion:
 		return true
+	case *Run:
+		return n.As == ""
 	case *Parse:
 		return !n.Safe
 	}
@@ -239,6 +241,14 @@ func stepOf(n Node) (Step, bool) {
 		return n.Step, true
 	case *Elicit:
 		return n.Step, true
+	case *Test:
+		return n.Step, true
+	case *TestAgent:
+		return n.Step, true
+	case *Run:
+		return n.Step, true
+	case *Assertion:
+		return n.Step, true
 	}
 	return Step{}, false
 }
@@ -265,6 +275,12 @@ func bodyOf(n Node) []Node {
 	case *Parse:
 		return n.Body
 	case *Elicit:
+		return n.Body
+	case *Test:
+		return n.Body
+	case *TestAgent:
+		return n.Body
+	case *Assertion:
 		return n.Body
 	}
 	return nil

@@ -138,6 +138,22 @@ func (r *renderer) more(n plan.Node, out layout.Sink) error {
 		return r.component(n, out)
 	case *plan.Conversation:
 		return r.nodes(n.Body, out)
+	case *plan.Test:
+		return r.nodes(n.Body, out)
+	case *plan.TestAgent:
+		return r.nodes(n.Body, out)
+	case *plan.Run:
+		if n.As != "" {
+			return nil
+		}
+		return out.Value("ran\n")
+	case *plan.Assertion:
+		if n.Kind == plan.Throws {
+			text, err := r.value(plan.Arg{}, n.Body)
+			r.names["throws"] = text
+			return err
+		}
+		return nil
 	case *plan.Tool:
 		return r.keep("tool "+n.Name, n.Body)
 	case *plan.Instructions:

@@ -39,6 +39,8 @@ const (
 	CodeCycle       = "XMD1341"
 	CodeBuiltinFile = "XMD1342"
 	CodePropValue   = "XMD1343"
+	CodeTest        = "XMD1350"
+	CodeTestName    = "XMD1351"
 
 	CodeUnbound      = "XMD1401"
 	CodeSometimes    = "XMD1402"
@@ -102,6 +104,8 @@ var Codes = []diag.Code{
 	{Code: CodeCycle, Title: "a component is part of itself"},
 	{Code: CodeBuiltinFile, Title: "a component file has the name of a built-in component"},
 	{Code: CodePropValue, Title: "a prop's value does not fit its schema"},
+	{Code: CodeTest, Title: "a component of test documents where it cannot stand, or a test document with a result of its own"},
+	{Code: CodeTestName, Title: "a name that no test can have, or that another one has"},
 	{Code: CodeUnbound, Title: "a name that is not bound"},
 	{Code: CodeSometimes, Title: "a name that is bound on some paths only"},
 	{Code: CodeBadName, Title: "a name that cannot be bound"},

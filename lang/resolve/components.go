@@ -125,6 +125,15 @@ var Components = []Component{
 		BodyHint: "it runs when an agent calls the tool"},
 	{Name: "Mcp", Attrs: []Attribute{needed(words("name")), words("url"), {Name: "headers", Form: Object}, words("command"),
 		{Name: "args", Form: Array}, {Name: "env", Form: Object}}, Body: NoBody},
+
+	{Name: "Test", Attrs: []Attribute{{Name: "name", Form: Literal, Needed: true}, within, words("files")}, Body: NeedBody, BodyHint: "it is the test"},
+	{Name: "TestAgent", Attrs: []Attribute{words("script")}, Body: NeedBody, BodyHint: "its agents are the scripted one"},
+	{Name: "Run", Attrs: []Attribute{needed(words("src")), {Name: "props", Form: Object}, {Name: "answers", Form: Object}, binds}, Body: NoBody},
+	{Name: "Assert", Attrs: []Attribute{{Name: "condition", Form: Cond, Needed: true}}, Body: NoBody},
+	{Name: "AssertEquals", Attrs: []Attribute{needed(anything("actual")), needed(anything("expected"))}, Body: NoBody},
+	{Name: "AssertContains", Attrs: []Attribute{needed(anything("actual")), needed(anything("part"))}, Body: NoBody},
+	{Name: "AssertMatch", Attrs: []Attribute{needed(words("actual")), needed(words("pattern"))}, Body: NoBody},
+	{Name: "AssertThrows", Attrs: []Attribute{words("kind")}, Body: FullBody, BodyHint: "it is what must fail"},
 }
 
 const (

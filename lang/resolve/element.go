@@ -10,6 +10,9 @@ import (
 
 // element resolves an element; ends tells that what stands behind it is never reached.
 func (r *resolver) element(el *syntax.Element, p place) (ends bool) {
+	if p.rules && el.Name == rule {
+		return false
+	}
 	c := components[el.Name]
 	if c == nil {
 		return r.component(el, p)
@@ -66,6 +69,8 @@ func (r *resolver) builtin(el *syntax.Element, e *Element, p place) (ends bool) 
 		return r.conversation(el, e, in)
 	case "Instructions", "Tool", "Mcp":
 		return r.offer(el, e)
+	case "Test", "TestAgent", "Run", "Assert", "AssertEquals", "AssertContains", "AssertMatch", "AssertThrows":
+		return r.testing(el, e, p)
 	}
 	return r.nodes(el.Body, in)
 }

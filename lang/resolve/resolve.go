@@ -49,6 +49,7 @@ func resolve(doc *syntax.Document, o Options, l *linker) (*Info, diag.List) {
 		r.types = map[string]*expr.Type{"run": r.types["run"]}
 	}
 	l.clashes(doc.Source.Name)
+	r.noResult(doc.Body)
 	r.idleOffers(doc.Body)
 	ends := r.nodes(doc.Body, place{root: true, returns: true})
 	r.returned(ends)
@@ -75,7 +76,8 @@ type resolver struct {
 	conversations []conversation
 	bound         map[*syntax.Element][]binding // names that the bodies of Loops bind, as far as they were asked for
 	firstReturn   *syntax.Element
-	returnsAt     diag.Span // the key in the frontmatter
+	tests         map[string]diag.Span // the tests of a test document, by name
+	returnsAt     diag.Span            // the key in the frontmatter
 }
 
 // place is how a node stands in the node that holds it.
@@ -84,6 +86,7 @@ type place struct {
 	root     bool  // directly in the document
 	returns  bool  // a Return may stand here
 	slots    *Unit // directly in the children of this component; nil: not
+	rules    bool  // directly in a TestAgent: the rules of its script may stand here
 }
 
 // around is what holds for a whole body and all inside it.
@@ -93,6 +96,7 @@ type around struct {
 	wall         string                // what keeps a Break from a Loop further out: "a Parallel"
 	at           string                // the innermost element around that runs bodies at once or later: "Parallel", "Tool"
 	conversation bool
+	test, cast   bool // a Test, a TestAgent
 }
 
 // inside resolves what stands in a body that changes what is around it.

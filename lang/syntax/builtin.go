@@ -16,6 +16,8 @@ var Builtins = map[string]Traits{
 	"Let": {Captured: true, Silent: true}, "Fail": {Silent: true}, "Output": {}, "Return": {Silent: true}, "File": {Captured: true},
 	"Glob": {}, "TempDir": {}, "Json": {}, "Parse": {Captured: true}, "SafeParse": {Captured: true}, "Fetch": {}, "Elicit": {Captured: true},
 	"Tool": {Captured: true, Silent: true}, "Mcp": {Silent: true}, "Content": {},
+	"Test": {}, "TestAgent": {}, "Run": {}, "Assert": {Silent: true}, "AssertEquals": {Silent: true}, "AssertContains": {Silent: true},
+	"AssertMatch": {Silent: true}, "AssertThrows": {Captured: true, Silent: true},
 }
 
 // Captured tells whether the body of a component is a text of its own: that of some built-ins, and the children of a component file.

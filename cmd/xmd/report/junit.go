@@ -48,6 +48,8 @@ type suite struct {
 	Timestamp string     `xml:"timestamp,attr,omitempty"`
 	Props     []property `xml:"properties>property,omitempty"`
 	Cases     []testcase `xml:"testcase"`
+
+	took time.Duration
 }
 
 type property struct {
@@ -124,8 +126,7 @@ func who(st *step) string {
 
 // fault puts an error into a case: what a step did badly is a failure, what kept it from being done is an error.
 func (j *JUnit) fault(c *testcase, e *event.Error) {
-	first, _, _ := strings.Cut(e.Message, "\n")
-	p := &problem{Message: text(first), Type: text(e.Kind), Text: text(e.Message)}
+	p := problemOf(e.Kind, e.Message)
 	if e.Code == 1 || e.Code == 7 {
 		c.Failure = p
 		j.suite.Failures++
@@ -133,6 +134,11 @@ func (j *JUnit) fault(c *testcase, e *event.Error) {
 	}
 	c.Error = p
 	j.suite.Errors++
+}
+
+func problemOf(kind, message string) *problem {
+	first, _, _ := strings.Cut(message, "\n")
+	return &problem{Message: text(first), Type: text(kind), Text: text(message)}
 }
 
 // end takes what ended the run and belongs to none of the steps.
@@ -168,6 +174,10 @@ func (j *JUnit) end(e *event.Event, end *event.End) {
 // WriteTo writes the suite; after run.ended only.
 func (j *JUnit) WriteTo(w io.Writer) (int64, error) {
 	all := suites{Name: "xmd", Tests: j.suite.Tests, Failures: j.suite.Failures, Errors: j.suite.Errors, Time: j.suite.Time, Suites: []suite{j.suite}}
+	return all.writeTo(w)
+}
+
+func (all *suites) writeTo(w io.Writer) (int64, error) {
 	raw, err := xml.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return 0, err
