@@ -41,6 +41,9 @@ func (p *program) through(f *os.File) io.Writer {
 	if err != nil || berr != nil || !os.SameFile(a, b) {
 		return f
 	}
+	if f == p.stderr {
+		return p.face.screen.Beside(f)
+	}
 	return p.face.screen.Through(f)
 }
 

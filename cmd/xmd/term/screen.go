@@ -26,8 +26,9 @@ type Screen struct {
 	escape bool          // the terminal may be sent escape sequences
 
 	mu    sync.Mutex
-	shown string // the line that stands there
-	fresh bool   // the cursor is at the beginning of a line
+	shown string  // the line that stands there
+	fresh bool    // the cursor is at the beginning of a line
+	last  through // what was written to last
 	held  int
 
 	kick   chan struct{}
@@ -63,12 +64,21 @@ func (s *Screen) Through(w io.Writer) io.Writer {
 	if s == nil {
 		return w
 	}
-	return through{s, w}
+	return through{s: s, w: w}
+}
+
+// Beside is Through for what is written beside the document: where that stands in the middle of a line, it begins on the next one.
+func (s *Screen) Beside(w io.Writer) io.Writer {
+	if s == nil {
+		return w
+	}
+	return through{s: s, w: w, beside: true}
 }
 
 type through struct {
-	s *Screen
-	w io.Writer
+	s      *Screen
+	w      io.Writer
+	beside bool
 }
 
 func (t through) Write(p []byte) (int, error) {
@@ -78,7 +88,12 @@ func (t through) Write(p []byte) (int, error) {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
 	t.s.erase()
-	t.s.fresh = p[len(p)-1] == '\n'
+	if t.beside && !t.s.fresh && t.s.last != t {
+		if _, err := io.WriteString(t.w, "\n"); err != nil {
+			return 0, err
+		}
+	}
+	t.s.fresh, t.s.last = p[len(p)-1] == '\n', t
 	n, err := t.w.Write(p)
 	t.s.Changed()
 	return n, err

@@ -87,3 +87,25 @@ func TestScreenThatIsNone(t *testing.T) {
 	s.Abandon()
 	s.Close()
 }
+
+// What stands beside the document begins on a line of its own; what goes on with its own line is left alone, and so is the document.
+func TestBeside(t *testing.T) {
+	_, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := term.NewScreen(w, func() string { return "" }, true)
+	defer s.Close()
+	var seen strings.Builder
+	document, notes := s.Through(&seen), s.Beside(&strings.Builder{})
+	both := []io.Writer{document, s.Beside(&seen)}
+	for i, text := range []string{"half", "a note\n", " a line\n", "another", " note\n", "rest\n"} {
+		if _, err := io.WriteString(both[i%2], text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = io.WriteString(notes, "elsewhere")
+	if got := seen.String(); got != "half\na note\n a line\nanother note\nrest\n" && got != "half\na note\n a line\nanother\n note\nrest\n" {
+		t.Errorf("%q", got)
+	}
+}
