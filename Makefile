@@ -20,7 +20,7 @@ CACHE      := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 GOFLAGS_   := -tags=$(TAGS) -buildvcs=false
 
 TEST_TIMEOUT ?= 15m
-REAL_TIMEOUT ?= 30m
+REAL_TIMEOUT ?= 45m
 # How many tests of real programs run at once. Most of their time is waiting.
 REAL_PARALLEL ?= 4
 # The packages that hold tests against real programs, and the names of those tests.

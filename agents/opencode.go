@@ -25,7 +25,7 @@ var openCode = Profile{
 	Confirm: true,
 	Native:  native.Interface{Open: []string{"-s", "{id}"}},
 	Driver: acp.Profile{
-		StartLimit:   30 * time.Second, // 2 s, 10 s at its first start
+		StartLimit:   60 * time.Second, // 2 s, 10 s at its first start, more where much else runs
 		HomeDir:      ".local/share/opencode",
 		NoFence:      true,
 		Instructions: acp.Instructions{Channel: runtime.ChannelDoor},

@@ -178,8 +178,12 @@ const leftLimit = 60 * time.Second
 
 // takeLock takes a lock, or waits for it as long as the person said. The resume of a run waits for what its own last process has left.
 func (r *Runner) takeLock(ctx context.Context, kind store.LockKind, name string) (*store.Lock, error) {
-	lock, err := r.o.Store.Wait(ctx, r.o.Wait, kind, name, r.lockOwner())
+	lock, err := r.o.Store.TryLock(ctx, kind, name, r.lockOwner())
 	var busy *store.BusyError
+	if errors.As(err, &busy) && r.o.Wait > 0 {
+		r.notice(fmt.Sprintf("waiting up to %s: %s", r.o.Wait, busy.Says()))
+		lock, err = r.o.Store.Wait(ctx, r.o.Wait, kind, name, r.lockOwner())
+	}
 	if errors.As(err, &busy) && busy.Gone && r.o.Past != nil && busy.Owner.Run == r.o.RunID {
 		r.notice(fmt.Sprintf("waiting up to %s for what is left of process %d", leftLimit, busy.Owner.Pid))
 		return r.o.Store.Wait(ctx, leftLimit, kind, name, r.lockOwner())

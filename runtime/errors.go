@@ -33,11 +33,12 @@ const (
 	KindLimit        Kind = "limit"                // a limit of the run
 	KindRefused      Kind = "refused"              // a permission was refused
 	KindCancelled    Kind = "cancelled"            // signal, closed stdout
+	KindInternal     Kind = "internal"             // a fault of xmd itself
 )
 
 // Kinds are all kinds, by exit code.
 var Kinds = []Kind{
-	KindFailed, KindTimeout, KindDivergence, KindStore, KindUsage, KindInvalid, KindWaiting, KindUnavailable, KindNotSignedIn,
+	KindFailed, KindTimeout, KindDivergence, KindStore, KindInternal, KindUsage, KindInvalid, KindWaiting, KindUnavailable, KindNotSignedIn,
 	KindMissing, KindEmpty, KindMismatch, KindUnasserted, KindUnconfirmed, KindCouldNot, KindBusy, KindRecovery, KindUnsettled, KindUnsupported,
 	KindInstructions, KindRoute, KindLimit, KindRefused, KindCancelled,
 }

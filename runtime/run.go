@@ -103,9 +103,9 @@ func (r *Runner) Enter(n int) { r.entry = fmt.Sprintf("entry%d/", n) }
 // Recall is Execute for an entry that has ended: what it bound is bound again, and nothing is run. What it wrote is told again. Between
 // documents only.
 func (r *Runner) Recall(ctx context.Context, p *plan.Plan) error {
-	offline := r.o.Offline
-	defer func() { r.o.Offline = offline }()
-	r.o.Offline = true
+	offline, log := r.o.Offline, r.log
+	defer func() { r.o.Offline, r.log = offline, log }()
+	r.o.Offline, r.log = true, &failureLog{} // what failed then is no failure of now
 	return r.Execute(ctx, p)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"xmd/agents/proc"
+	"xmd/cmd/xmd/term"
 	"xmd/lang/diag"
 	"xmd/lang/expr"
 	"xmd/lang/plan"
@@ -86,8 +87,11 @@ func knownAnswers(compiled *plan.Plan, given map[string]runtime.Answer) error {
 
 // terminal is where a person is asked, one thing at a time.
 type terminal struct {
-	one sync.Mutex
-	out io.Writer
+	one    sync.Mutex
+	out    io.Writer
+	screen *term.Screen // whose status line is away while somebody is asked; nil: there is none
+	color  bool
+	mask   func(string) string // hides secrets; nil: there are none
 	// line shows a prompt and waits for a line; io.EOF is the end of the input.
 	line func(ctx context.Context, prompt string) (string, error)
 	// flush waits until the document's text so far is written: who is asked has read what leads to the question. nil: there is none.
@@ -97,7 +101,7 @@ type terminal struct {
 // person is who sits at the terminal; nil when nobody does. The REPL reads the same lines.
 func (p *program) person() *terminal {
 	if p.console == nil && isTerminal(p.stdin) && isTerminal(p.stderr) {
-		p.console = &terminal{out: p.stderr, line: plainLines{p.stderr, linesOf(context.Background(), p.stdin)}.read}
+		p.console = &terminal{out: p.stderr, screen: p.face.screen, color: p.face.rules.Color, line: plainLines{p.stderr, linesOf(context.Background(), p.stdin)}.read}
 	}
 	return p.console
 }
@@ -128,11 +132,16 @@ func linesOf(ctx context.Context, in io.Reader) <-chan string {
 	return lines
 }
 
-// read shows a text, after what the document said before it, and waits for a line.
-func (t *terminal) read(ctx context.Context, text string) (string, error) {
+// read shows a text, after what the document said before it, and waits for a line. What is to be judged is shown first, as it is.
+func (t *terminal) read(ctx context.Context, judged, text string) (string, error) {
 	if err := t.caughtUp(ctx); err != nil {
 		return "", err
 	}
+	defer t.screen.Hold()()
+	if t.mask != nil {
+		judged, text = t.mask(judged), t.mask(text)
+	}
+	_, _ = io.WriteString(t.out, judged)
 	prompt := printable(text)
 	if i := strings.LastIndexByte(prompt, '\n'); i >= 0 {
 		_, _ = io.WriteString(t.out, prompt[:i+1])
@@ -192,7 +201,7 @@ func (t *terminal) Ask(ctx context.Context, q runtime.Question) (runtime.Answer,
 		fmt.Fprintf(&b, "[%s] ", expr.Render(q.Default))
 	}
 	b.WriteString("> ")
-	text, err := t.read(ctx, b.String())
+	text, err := t.read(ctx, "", b.String())
 	if err != nil {
 		return runtime.Answer{}, runtime.Errorf(runtime.KindWaiting, "nobody answered: %w", err)
 	}
@@ -218,7 +227,7 @@ func choiceNumber(text string) int {
 func (t *terminal) confirm(ctx context.Context, text string) (bool, error) {
 	t.one.Lock()
 	defer t.one.Unlock()
-	line, err := t.read(ctx, text)
+	line, err := t.read(ctx, "", text)
 	return isYes(line), err
 }
 
@@ -228,7 +237,11 @@ func isYes(line string) bool { return strings.EqualFold(line, "y") || strings.Eq
 func (t *terminal) permit(ctx context.Context, agent, step string, req runtime.PermissionRequest) (bool, string) {
 	t.one.Lock()
 	defer t.one.Unlock()
-	switch line, err := t.read(ctx, question(agent, step, req)); {
+	var edits strings.Builder
+	for _, d := range req.Diffs {
+		edits.WriteString(term.Diff(t.color, d.Path, d.Old, d.New))
+	}
+	switch line, err := t.read(ctx, edits.String(), question(agent, step, req)); {
 	case err != nil:
 		return false, "the question was not answered"
 	case isYes(line):

@@ -37,18 +37,24 @@ func commands() []*command {
 	return []*command{
 		runCommand(), checkCommand(), fmtCommand(), planCommand(), replCommand(), resumeCommand(), replayCommand(), runsCommand(),
 		showCommand(), exportCommand(), sessionsCommand(), openCommand(), handoffCommand(), agentsCommand(), doctorCommand(), simCommand(), schemaCommand(),
-		versionCommand(),
+		completionCommand(), manCommand(), versionCommand(),
 	}
 }
 
 // notBuilt are commands that are planned and refused as such.
 var notBuilt = map[string]bool{
-	"test": true, "completion": true,
+	"test": true,
 }
 
 // run is xmd without os.Exit: it returns the exit code.
-func run(p *program) int {
+func run(p *program) (code int) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			code = p.crashed(fault)
+		}
+	}()
 	err := dispatch(p)
+	p.face.screen.Close()
 	return p.finish(err)
 }
 
@@ -103,6 +109,9 @@ func dispatch(p *program) error {
 		return codeError(doorShim(p, rest))
 	case "--help", "-h", "help":
 		help(p.stdout)
+		return nil
+	case completeVerb:
+		p.complete(rest)
 		return nil
 	case "--version":
 		first = "version"

@@ -149,17 +149,16 @@ var planWriters = map[string]func(*plan.Plan, io.Writer) error{
 }
 
 func schemaCommand() *command {
-	schemas := map[string]string{"events": event.Schema, "plan": plan.JSONSchema}
+	schemas := map[string]func() string{
+		"events": func() string { return event.Schema }, "plan": func() string { return plan.JSONSchema }, "config": configSchema,
+	}
 	return &command{
-		name: "schema", args: "events|plan", usage: "print the JSON Schema of a machine form",
+		name: "schema", args: "events|plan|config", usage: "print the JSON Schema of a machine form",
 		run: func(p *program, c *call) error {
-			if len(c.args) == 1 && c.args[0] == "config" {
-				return &usageError{message: "schema config is not built yet"}
+			if len(c.args) != 1 || schemas[c.args[0]] == nil {
+				return &usageError{message: fmt.Sprintf("schema takes one of events, plan, config; got %q", strings.Join(c.args, " "))}
 			}
-			if len(c.args) != 1 || schemas[c.args[0]] == "" {
-				return &usageError{message: fmt.Sprintf("schema takes one of events, plan; got %q", strings.Join(c.args, " "))}
-			}
-			_, err := fmt.Fprintln(p.stdout, strings.TrimSpace(schemas[c.args[0]]))
+			_, err := fmt.Fprintln(p.stdout, strings.TrimSpace(schemas[c.args[0]]()))
 			return err
 		},
 	}

@@ -2,11 +2,13 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -14,33 +16,50 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 
 	"xmd/agents"
+	"xmd/lang/resolve"
 	"xmd/runtime"
 )
 
-// config is xmd.toml or the user's config.toml. Unknown keys are errors at their position.
+// config is xmd.toml or the user's config.toml. The tags are all that is known of the keys: the reader, the checks, the messages and the
+// schema are made of them. say tells what a key is for; words are what its value may be, where that is a closed list; form is how it is
+// written otherwise. Unknown keys are errors at their position.
 type config struct {
-	Agent  string                 `toml:"agent"` // the default agent
-	Agents map[string]agentConfig `toml:"agents"`
+	Agent   string                 `toml:"agent" say:"the agent of prompts that name none"`
+	Policy  string                 `toml:"policy" words:"approve-all,approve-reads,ask,deny-all" say:"the permission policy, as the flag of this name"`
+	Secrets []string               `toml:"secrets" say:"names of environment variables whose values are secrets of every run in which they are set"`
+	Limits  limits                 `toml:"limits" say:"limits of every run, as the flags of these names"`
+	Agents  map[string]agentConfig `toml:"agents" say:"agents by name: one of your own, or another way to start a known one"`
+}
+
+// limits is [limits].
+type limits struct {
+	Timeout       string  `toml:"timeout" form:"duration" say:"end the run after this long"`
+	TimeoutPrompt string  `toml:"timeout-prompt" form:"duration" say:"end the run when a prompt takes longer than this"`
+	TimeoutExec   string  `toml:"timeout-exec" form:"duration" say:"end the run when an exec block takes longer than this"`
+	MaxTurns      int64   `toml:"max-turns" say:"end the run before it sends more prompts than this"`
+	MaxTokens     int64   `toml:"max-tokens" say:"end the run when agents have reported more tokens than this"`
+	MaxCost       float64 `toml:"max-cost" say:"end the run when agents have reported a higher cost than this"`
+	IdleTimeout   string  `toml:"idle-timeout" form:"duration" say:"cancel a turn in which the agent shows nothing for this long"`
 }
 
 // agentConfig is one [agents.NAME].
 type agentConfig struct {
-	Command    string            `toml:"command"`
-	Args       []string          `toml:"args"`
-	Env        map[string]string `toml:"env"`
-	Transport  string            `toml:"transport"`
-	Executable string            `toml:"executable"` // the CLI whose build is observed
-	Version    []string          `toml:"version"`    // argv that prints its version
+	Command    string            `toml:"command" say:"the program that is started"`
+	Args       []string          `toml:"args" say:"its arguments"`
+	Env        map[string]string `toml:"env" say:"variables that are added to its environment"`
+	Transport  string            `toml:"transport" words:"acp,app-server" say:"how it is spoken to; app-server is of codex alone"`
+	Executable string            `toml:"executable" say:"the file whose digest tells builds apart"`
+	Version    []string          `toml:"version" say:"a command that prints its version; without it the handshake's is taken"`
 
-	Home         string   `toml:"home"`
-	Model        string   `toml:"model"`
-	Effort       string   `toml:"effort"`
-	Mode         string   `toml:"mode"`
-	Instructions string   `toml:"instructions"`
-	Confirm      string   `toml:"confirm"`
-	Reject       string   `toml:"reject"`
-	Fence        string   `toml:"fence"`
-	Noise        []string `toml:"noise"`
+	Home         string   `toml:"home" say:"where it keeps its conversations"`
+	Model        string   `toml:"model" say:"the model of prompts that choose none"`
+	Effort       string   `toml:"effort" say:"the effort of prompts that choose none"`
+	Mode         string   `toml:"mode" say:"the mode in which it asks before it acts"`
+	Instructions string   `toml:"instructions" words:"lead,start,every,door" say:"where it takes the workflow's instructions: before the words, in its own place once or with every load, or by the door"`
+	Confirm      string   `toml:"confirm" words:"list,history" say:"what confirms the identity of a conversation; either, if left out"`
+	Reject       string   `toml:"reject" words:"ends,continues" say:"what becomes of the turn when a permission is refused"`
+	Fence        string   `toml:"fence" say:"the update behind a replay, or answer; 2 s of silence, if left out"`
+	Noise        []string `toml:"noise" say:"beginnings of messages that are not the model's"`
 }
 
 // loadConfig reads the project's file (found upward from dir) over the user's. A missing file is no error.
@@ -61,8 +80,12 @@ func loadConfig(dir string, env environment) (config, error) {
 
 // add lays c over what is there.
 func (m *config) add(c config) {
-	if c.Agent != "" {
-		m.Agent = c.Agent
+	m.Agent, m.Policy = first(c.Agent, m.Agent), first(c.Policy, m.Policy)
+	m.Secrets = append(m.Secrets, c.Secrets...) // what is secret stays so
+	m.Limits = limits{
+		Timeout: first(c.Limits.Timeout, m.Limits.Timeout), TimeoutPrompt: first(c.Limits.TimeoutPrompt, m.Limits.TimeoutPrompt),
+		TimeoutExec: first(c.Limits.TimeoutExec, m.Limits.TimeoutExec), IdleTimeout: first(c.Limits.IdleTimeout, m.Limits.IdleTimeout),
+		MaxTurns: cmp.Or(c.Limits.MaxTurns, m.Limits.MaxTurns), MaxTokens: cmp.Or(c.Limits.MaxTokens, m.Limits.MaxTokens), MaxCost: cmp.Or(c.Limits.MaxCost, m.Limits.MaxCost),
 	}
 	for name, a := range c.Agents {
 		if m.Agents == nil {
@@ -94,8 +117,7 @@ func configError(path string, err error) error {
 	if errors.As(err, &strict) && len(strict.Errors) > 0 {
 		first := strict.Errors[0]
 		row, col := first.Position()
-		return runtime.Errorf(runtime.KindUsage, "%s:%d:%d: unknown key %q; known are agent and [agents.NAME] with command, args, env, transport, executable, version, home, model, effort, mode, instructions, confirm, reject, fence, noise",
-			path, row, col, strings.Join(first.Key(), "."))
+		return runtime.Errorf(runtime.KindUsage, "%s:%d:%d: unknown key %q; known are %s", path, row, col, strings.Join(first.Key(), "."), knownKeys())
 	}
 	var decode *toml.DecodeError
 	if errors.As(err, &decode) {
@@ -107,26 +129,32 @@ func configError(path string, err error) error {
 
 // check refuses what cannot be meant. text is the file's.
 func (c config) check(path string, text []byte) error {
-	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
-		a := c.Agents[name]
-		for _, one := range []struct {
-			key, value string
-			known      []string
-		}{
-			{"transport", a.Transport, agents.Transports(name)},
-			{"instructions", a.Instructions, agents.Channels(transportOf(name, a))},
-			{"confirm", a.Confirm, []string{agents.ConfirmList, agents.ConfirmHistory}},
-			{"reject", a.Reject, []string{agents.RejectEnds, agents.RejectContinues}},
-		} {
-			if one.value == "" || slices.Contains(one.known, one.value) {
-				continue
-			}
-			row, col := placeOf(text, "agents", name, one.key)
-			return runtime.Errorf(runtime.KindUsage, "%s:%d:%d: [agents.%s] there is no %s %q for this agent; write \"%s\"",
-				path, row, col, name, one.key, one.value, strings.Join(one.known, `" or "`))
+	var wrong error
+	refuse := func(key []string, format string, args ...any) {
+		if wrong == nil {
+			row, col := placeOf(text, key...)
+			wrong = runtime.Errorf(runtime.KindUsage, "%s:%d:%d: %s", path, row, col, fmt.Sprintf(format, args...))
 		}
 	}
-	return nil
+	eachWord(reflect.ValueOf(c), nil, func(key []string, k configKey, value string) {
+		last := key[len(key)-1]
+		switch {
+		case len(key) == 3 && last == "transport":
+			k.words = agents.Transports(key[1])
+		case len(key) == 3 && last == "instructions":
+			k.words = agents.Channels(transportOf(key[1], c.Agents[key[1]]))
+		}
+		switch _, err := resolve.Duration(value); {
+		case k.form == formDuration && err != nil:
+			refuse(key, "%s: %v", strings.Join(key, "."), err)
+		case k.words == nil || slices.Contains(k.words, value):
+		case len(key) == 3:
+			refuse(key, "[agents.%s] there is no %s %q for this agent; write \"%s\"", key[1], last, value, strings.Join(k.words, `" or "`))
+		default:
+			refuse(key, "there is no %s %q; write \"%s\"", last, value, strings.Join(k.words, `" or "`))
+		}
+	})
+	return wrong
 }
 
 // transportOf is what an agent is reached over as a table says.
@@ -200,4 +228,39 @@ func findUpward(dir, name string) string {
 		}
 		dir = parent
 	}
+}
+
+// override lays what the variables XMD_POLICY and XMD_TIMEOUT… say over the configuration.
+func (c *config) override(env environment) error {
+	var wrong error
+	for _, one := range []struct {
+		name string
+		to   *string
+		ok   func(string) error
+	}{
+		{"XMD_POLICY", &c.Policy, isPolicy}, {"XMD_TIMEOUT", &c.Limits.Timeout, isDuration}, {"XMD_IDLE_TIMEOUT", &c.Limits.IdleTimeout, isDuration},
+		{"XMD_TIMEOUT_PROMPT", &c.Limits.TimeoutPrompt, isDuration}, {"XMD_TIMEOUT_EXEC", &c.Limits.TimeoutExec, isDuration},
+	} {
+		value := env.get(one.name)
+		if value == "" {
+			continue
+		}
+		if err := one.ok(value); err != nil && wrong == nil {
+			wrong = runtime.Errorf(runtime.KindUsage, "%s: %w", one.name, err)
+		}
+		*one.to = value
+	}
+	return wrong
+}
+
+func isPolicy(word string) error {
+	if policies[word] == "" {
+		return fmt.Errorf("there is no policy %q; write approve-all, approve-reads, ask or deny-all", word)
+	}
+	return nil
+}
+
+func isDuration(text string) error {
+	_, err := resolve.Duration(text)
+	return err
 }

@@ -67,7 +67,7 @@ func customKeys() []customKey {
 			with:    func(o outcome, took time.Duration) bool { return o.code == 0 && took < 1900*time.Millisecond },
 			without: func(o outcome, took time.Duration) bool { return o.code == 0 && took >= 2*time.Second }},
 		{key: "transport", value: `"app-server"`, doc: customPrompt, with: ended(2, "there is no transport"), without: ended(0)},
-		{key: "instructions", value: `"nowhere"`, doc: customPrompt, with: ended(2, `write "lead" or "door"`), without: ended(0)},
+		{key: "instructions", value: `"nowhere"`, doc: customPrompt, with: ended(2, `write "lead" or "start" or "every" or "door"`), without: ended(0)},
 	}
 }
 

@@ -18,7 +18,11 @@ type program struct {
 	stdout *os.File
 	stderr *os.File
 
-	reports *reports  // of the run; nil: none
+	reports *reports // of the run; nil: none
+	owing   string   // the format in which the end of a run is still owed; "": none is
+	// observe reads every event of every run too; nil: nobody does. Tests judge the events there.
+	observe event.Sink
+	face    face      // what is shown at a terminal beside the result
 	console *terminal // where a person is asked; made on first use
 	// recorder stands between a run and its journal; nil: nothing does. Tests kill the program there.
 	recorder func(event.Recorder) event.Recorder

@@ -43,7 +43,7 @@ func handoffMain(p *program, c *call) error {
 	if err != nil {
 		return err
 	}
-	secrets, err := p.secrets(c, nil)
+	secrets, err := h.secrets(p, c, nil)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,8 @@ func handoffMain(p *program, c *call) error {
 		return err
 	}
 	defer func() { _ = s.Close() }()
-	n := &notes{w: hidden(p.stderr, secrets)}
+	p.openFace(c)
+	n := p.notes(c, secrets)
 	runner := runtime.New(runtime.Options{
 		Dir: h.dir, Stream: event.NewStream("", time.Now, nil, n), Store: s, Agents: h.agents, Secrets: secrets,
 		Handoff: handoff.Writer{}, Hide: p.hider(secrets), Tree: p.tree(secrets.Names()...),

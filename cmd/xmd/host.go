@@ -68,8 +68,11 @@ func (p *program) hostWith(c *call, dir string, cfg config) (*host, error) {
 }
 
 // stateDir is the folder of the store.
-func (p *program) stateDir(c *call) (string, error) {
-	dir := first(c.String("state-dir"), p.env.get("XMD_STATE_DIR"), filepath.Join(p.env.stateHome(), "xmd"))
+func (p *program) stateDir(c *call) (string, error) { return p.stateDirOf(c.String("state-dir")) }
+
+// stateDirOf is stateDir for what --state-dir says; "" if it is not given.
+func (p *program) stateDirOf(given string) (string, error) {
+	dir := first(given, p.env.get("XMD_STATE_DIR"), filepath.Join(p.env.stateHome(), "xmd"))
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return "", runtime.Errorf(runtime.KindUsage, "--state-dir: %w", err)
@@ -114,7 +117,7 @@ func (h *host) store(ctx context.Context) (*store.Store, error) {
 }
 
 // first is the first value that is not empty.
-func first(values ...string) string {
+func first[T ~string](values ...T) T {
 	for _, v := range values {
 		if v != "" {
 			return v

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -39,13 +41,17 @@ type live struct {
 	journal *journal.Journal
 	stream  *event.Stream
 	output  *event.Output
+	styled  func() error // writes what the styling of output holds back
 	digest  *event.DigestSink
 	runner  *runtime.Runner
+	sinks   []*muted   // of a REPL: what shows the events
 	door    *door.Door // of the workflow's tools
 	watch   *observer
 	trace   *os.File
 	secrets *secret.Set
 	thrown  error              // what ended the document
+	faults  string             // the folder for reports of faults
+	faulty  bool               // xmd met a fault of its own
 	report  func(code int) int // writes what is to be written when the run has ended, and returns the exit code
 }
 
@@ -92,18 +98,27 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 		return err
 	}
 	l.journal = journal.New(l.store, l.id, j.secrets)
-	l.output = event.NewOutput(p.stdout, func(err error) { l.cancel(outputLost(err)) })
+	var w io.Writer
+	w, l.styled = p.document(j.settings.Format)
+	l.output = event.NewOutput(w, func(err error) { l.cancel(outputLost(err)) })
 	l.digest = event.NewDigestSink()
-	l.report = p.report
-	notes := &notes{w: hidden(p.errorsTo(), j.secrets), verbose: c.Bool("v"), run: l.id, told: c.verb == "repl"}
+	l.report, l.faults = p.report, filepath.Join(h.stateDir, "faults")
+	notes := p.notes(c, j.secrets)
+	notes.told = c.verb == "repl"
 	sinks := []event.Sink{event.TextSink{W: l.output}, notes, l.digest}
 	if machine := machineSink(j.settings.Format, l.output); machine != nil {
 		sinks[0] = machine
 	}
-	sinks = append(sinks, p.reports.sinks()...)
+	sinks = append(append(sinks, p.sinks()...), p.face.sinks()...)
 	var keep event.Recorder = l.journal
 	if p.recorder != nil {
 		keep = p.recorder(keep)
+	}
+	if l.verb == "repl" {
+		for i, sink := range sinks {
+			m := &muted{Sink: sink}
+			sinks[i], l.sinks = m, append(l.sinks, m)
+		}
 	}
 	l.stream = event.NewStream(l.id, time.Now, keep, sinks...)
 	l.stream.Hide(j.secrets)
@@ -120,13 +135,13 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 
 // options are what the runner gets of the command line.
 func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
-	notes := &notes{w: hidden(p.errorsTo(), j.secrets), verbose: c.Bool("v")}
+	notes := p.notes(c, j.secrets)
 	o := runtime.Options{
 		RunID: l.id, Dir: h.dir, Stream: l.stream, Store: l.store, Agents: h.agents, Observer: l.watch,
 		Handoff: handoff.Writer{}, Hide: p.hider(j.secrets), Tree: p.tree(j.secrets.Names()...),
-		Programs: agents.Programs{}, Terminal: p.window(l.output.Flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
+		Programs: agents.Programs{}, Terminal: p.window(l.flush), Policy: j.settings.Policy, DefaultAgent: j.settings.Agent, Children: p.env.forChildren(j.secrets.Names()...),
 		Props: j.props, Env: j.env, Meta: j.plan.Inputs.Meta, LookupEnv: j.settings.Variables.lookup, Given: j.answers,
-		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), PromptLimit: durationOf(j.settings.PromptTimeout), ExecLimit: durationOf(j.settings.ExecTimeout), RequireConfirmed: j.settings.RequireConfirmed,
+		Wait: waitOf(c, "wait"), Idle: j.settings.idle(), PromptLimit: durationOf(j.settings.PromptTimeout), ExecLimit: durationOf(j.settings.ExecTimeout), Budget: j.settings.budget(), RequireConfirmed: j.settings.RequireConfirmed,
 		WholeReplies: j.settings.Format != "text", Notice: notes.line, Command: commandLine(c),
 		Secrets: j.secrets, Past: j.past, Settle: j.settle, Retry: j.retry, Door: l.door, Relay: relay.Relay{},
 	}
@@ -134,7 +149,7 @@ func (h *host) options(p *program, c *call, l *live, j job) runtime.Options {
 		o.LookupEnv = p.env.lookup
 	}
 	if who := p.person(); who != nil {
-		who.flush = l.output.Flush
+		who.flush, who.mask = l.flush, j.secrets.Mask
 		o.Ask, o.Answers = who.permit, who
 	}
 	if c.Bool("v") {
@@ -173,9 +188,9 @@ func (l *live) record(ctx context.Context, h *host, j job) error {
 func (l *live) finish() error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), closeLimit)
 	defer cancel()
-	closeErr := errors.Join(l.runner.Close(ctx), l.door.Close(ctx)) // the door is closed behind the last agent
+	closeErr := l.close(ctx)
 	l.stream.EndText()
-	_ = l.output.Flush() // an output that is lost belongs to the end that is recorded; l.ctx knows of it
+	_ = l.flush() // an output that is lost belongs to the end that is recorded; l.ctx knows of it
 	end := l.end()
 	if closeErr != nil && len(end.Errors) == 0 {
 		l.stream.Emit(event.Warning, event.At{}, &event.Warn{Code: "teardown", Text: fmt.Sprintf("closing the agents: %v", closeErr)})
@@ -190,17 +205,24 @@ func (l *live) finish() error {
 		}
 		l.stream.Unrecorded(event.RunEnded, event.At{}, end)
 	}
-	if l.output.Close() != nil && end.ExitCode == 0 {
+	if errors.Join(l.output.Close(), l.styled()) != nil && end.ExitCode == 0 {
 		end.ExitCode = exitOutputClosed
 	}
 	l.release()
 	return codeError(l.report(end.ExitCode))
 }
 
+// flush waits until the document's text so far is written.
+func (l *live) flush() error { return errors.Join(l.output.Flush(), l.styled()) }
+
 // end says how the run ended: a signal wins, else the first failure in document order decides.
 func (l *live) end() *event.End {
 	end := &event.End{Outcome: "done", Stopped: l.runner.StoppedAt(), Output: l.digest.Sum()}
 	failures := l.runner.Failures()
+	var fault *runtime.Error
+	if errors.As(l.thrown, &fault) && fault.Kind == runtime.KindInternal {
+		failures = append(failures, fault)
+	}
 	var lost *runtime.Error
 	if len(failures) == 0 && errors.As(context.Cause(l.ctx), &lost) && lost.Kind == runtime.KindFailed {
 		failures = append(failures, lost) // everything ran, and the last of it could not be written

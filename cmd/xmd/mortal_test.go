@@ -11,24 +11,28 @@ import (
 const (
 	dieVariable  = "XMD_TEST_DIE"
 	listVariable = "XMD_TEST_LIST"
+	// panicVariable names a write at which xmd meets a fault of its own instead.
+	panicVariable = "XMD_TEST_PANIC"
 )
 
 // mortal stands between a run and its journal and ends the process, as kill -9 does, before or after one write. Writes are named by what
 // they record and of which step: "after prompt.sent Loop1[2]/Prompt1".
 type mortal struct {
 	event.Recorder
-	at   string
-	list *os.File
+	at    string
+	panic string // where it meets a fault; with a secret in it
+	list  *os.File
 }
 
 // mortalRecorder is the recorder that the environment asks for; nil for none.
 func mortalRecorder(env environment) func(event.Recorder) event.Recorder {
 	at, list := env.get(dieVariable), env.get(listVariable)
-	if at == "" && list == "" {
+	fault := env.get(panicVariable)
+	if at == "" && list == "" && fault == "" {
 		return nil
 	}
 	return func(r event.Recorder) event.Recorder {
-		m := &mortal{Recorder: r, at: at}
+		m := &mortal{Recorder: r, at: at, panic: fault}
 		if list != "" {
 			m.list, _ = os.OpenFile(list, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		}
@@ -55,6 +59,10 @@ func (m *mortal) die(phase string, e *event.Event) {
 	}
 	if m.list != nil {
 		_, _ = m.list.WriteString(name + "\n")
+	}
+	if name == m.panic {
+		m.panic = ""
+		panic("made by a test, hunter22\nand more")
 	}
 	if name == m.at {
 		if self, err := os.FindProcess(os.Getpid()); err == nil {

@@ -6,31 +6,42 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
+	"time"
 
+	"xmd/cmd/xmd/term"
 	"xmd/runtime"
 	"xmd/runtime/event"
+	"xmd/runtime/secret"
 )
 
 // notes writes for people, on stderr: warnings, refusals, a child's stderr, errors. It is a renderer of the event stream.
 type notes struct {
 	mu      sync.Mutex
 	w       io.Writer
+	rules   term.Rules
 	verbose bool
-	run     string
 	told    bool // failures are told as they happen: the end does not name them again (the REPL)
+}
+
+// notes writes for people where errors go, without the secrets; secrets may be nil.
+func (p *program) notes(c *call, secrets *secret.Set) *notes {
+	return &notes{w: hidden(p.errorsTo(), secrets), rules: p.face.rules, verbose: c.Bool("v")}
 }
 
 // Event writes what e has to say to a person.
 func (n *notes) Event(e *event.Event) {
 	switch body := e.Body.(type) {
 	case *event.Warn:
-		n.line(body.Text)
+		n.colored(term.Yellow, body.Text)
 	case *event.HandedOver:
 		n.line(fmt.Sprintf("%s: %s", e.At.Position, handedLine(e.At.Agent, body)))
 	case *event.Asked:
 		if !body.Allowed {
-			n.line(fmt.Sprintf("%s: refused: %s (%s)", e.At.Position, describe(body), body.Reason))
+			n.colored(term.Yellow, fmt.Sprintf("%s: refused: %s (%s)", e.At.Position, describe(body), body.Reason))
+		}
+	case *event.Tool:
+		if e.Type == event.ToolEnded && n.rules.Tools && !e.Replayed {
+			n.action(e.At.Agent, body)
 		}
 	case *event.Delta:
 		if e.Type == event.ExecOutput && body.Stream == "stderr" {
@@ -41,6 +52,15 @@ func (n *notes) Event(e *event.Event) {
 	case *event.End:
 		n.end(body)
 	}
+}
+
+// action writes one line about a tool call that has ended.
+func (n *notes) action(agent string, t *event.Tool) {
+	style := term.Faint
+	if t.Outcome != "done" {
+		style = term.Yellow
+	}
+	n.colored(style, fmt.Sprintf("%s: %s (%s, %s)", first(agent, "the agent"), term.Action(t), t.Outcome, term.Took(time.Duration(t.Milliseconds)*time.Millisecond)))
 }
 
 // notice writes what an adapter said, or text that a document does not write.
@@ -71,7 +91,7 @@ func (n *notes) end(end *event.End) {
 	if !n.told {
 		for _, e := range end.Errors {
 			re := &runtime.Error{Kind: runtime.Kind(e.Kind), Retryable: e.Retryable, Message: e.Message, Position: e.Position}
-			n.line(errorLine(re))
+			n.colored(term.Red, errorLine(re))
 		}
 	}
 	if end.Resume != "" && !slices.ContainsFunc(end.Errors, saysHow) {
@@ -85,10 +105,12 @@ func saysHow(e *event.Error) bool {
 }
 
 // line writes one message; what agents worded is made harmless for a terminal first.
-func (n *notes) line(text string) {
+func (n *notes) line(text string) { n.colored(term.Plain, text) }
+
+func (n *notes) colored(style term.Style, text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	_, _ = fmt.Fprintln(n.w, printable(text))
+	_, _ = fmt.Fprintln(n.w, term.Paint(n.rules.Color, style, printable(text)))
 }
 
 // raw writes a child's own bytes.
@@ -98,15 +120,5 @@ func (n *notes) raw(b []byte) {
 	_, _ = n.w.Write(b)
 }
 
-// printable drops control characters except line ends and tabs, and bidi controls.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return r
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return -1
-		}
-		return r
-	}, s)
-}
+// printable makes harmless for a terminal what agents and programs worded.
+func printable(s string) string { return term.Printable(s) }

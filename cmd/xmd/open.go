@@ -61,7 +61,8 @@ func openVerb(ctx context.Context, p *program, h *host, c *call, s *store.Store,
 	if err != nil {
 		return err
 	}
-	n := &notes{w: p.stderr, verbose: c.Bool("v")}
+	p.openFace(c)
+	n := p.notes(c, nil)
 	watch := h.observer()
 	defer watch.Close()
 	o := runtime.Options{
@@ -103,6 +104,6 @@ func (p *program) window(flush func() error) func(context.Context) (runtime.Term
 		if err != nil {
 			return nil, err
 		}
-		return t, nil
+		return aside{t, p.face.screen}, nil
 	}
 }

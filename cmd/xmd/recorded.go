@@ -42,7 +42,7 @@ func recordedRun(ctx context.Context, s *store.Store, ref string, known func(run
 		return nil, err
 	}
 	if r.settings.REPL {
-		return nil, runtime.Errorf(runtime.KindInvalid, "run %s was a REPL; only documents are replayed and resumed by this build", run.ID)
+		return nil, runtime.Errorf(runtime.KindInvalid, "run %s was a REPL, which is no document; xmd repl --resume %s goes on with it", run.ID, run.ID)
 	}
 	if r.past, err = journal.Open(ctx, s, run.ID, r.secrets); err != nil {
 		return nil, storeFailed(err)
@@ -186,7 +186,7 @@ func notEnded(run store.Run) error {
 // sayDiverged prints divergences, all of them.
 func (p *program) sayDiverged(list []*runtime.Error) error {
 	for _, e := range list {
-		_, _ = fmt.Fprintln(p.stderr, printable(errorLine(e)))
+		_, _ = fmt.Fprintln(p.through(p.stderr), printable(errorLine(e)))
 	}
 	return exitCode(runtime.KindDivergence.ExitCode())
 }

@@ -14,18 +14,22 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/urfave/cli/v2"
+
 	edit "xmd/cmd/xmd/repl"
+	"xmd/cmd/xmd/term"
 	"xmd/lang"
-	"xmd/lang/diag"
 	"xmd/lang/plan"
 	"xmd/runtime"
+	"xmd/runtime/event"
+	"xmd/runtime/journal"
 	"xmd/runtime/secret"
 )
 
 func replCommand() *command {
 	return &command{
 		name: "repl", usage: "run entries from stdin one after another; names and sessions stay",
-		flags: append(sessionFlags(), includeFlag()),
+		flags: append(sessionFlags(), includeFlag(), &cli.StringFlag{Name: "resume", Usage: "go on with the REPL of this run: its names and sessions are there again"}),
 		run:   replMain,
 	}
 }
@@ -37,6 +41,8 @@ type repl struct {
 	c        *call
 	live     *live
 	in       edit.Lines
+	past     *journal.Past // of the REPL that goes on; nil: a new one
+	agent    string        // of prompts that name none
 	bound    plan.Names
 	include  []string
 	secrets  *secret.Set
@@ -67,30 +73,31 @@ func replMain(p *program, c *call) error {
 	if len(c.args) > 0 {
 		return &usageError{message: "repl takes no arguments; run a document with xmd run"}
 	}
-	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, timeFlags...), budget(c)); err != nil {
 		return err
 	}
 	h, err := p.host(c)
 	if err != nil {
 		return err
 	}
-	secrets, err := p.secrets(c, nil)
+	p.openFace(c)
+	r := &repl{p: p, h: h, c: c, tty: isTerminal(p.stdin), include: c.StringSlice("include")}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	given, err := h.settingsOf(c, "text")
 	if err != nil {
 		return err
 	}
-	r := &repl{p: p, h: h, c: c, secrets: secrets, tty: isTerminal(p.stdin), include: c.StringSlice("include")}
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
 	if err := r.openInput(ctx); err != nil {
 		return err
 	}
 	defer func() { _ = r.in.Close() }()
-	empty := &plan.Plan{Source: diag.NewSource("repl", "")}
-	if r.live, err = h.begin(ctx, p, c, job{plan: empty, secrets: secrets, settings: h.settingsOf(c, "text")}); err != nil {
+	if err := r.begin(ctx, given); err != nil {
 		return err
 	}
 	stop := r.watch(cancel)
 	defer stop()
+	r.recall(r.live.ctx)
 	r.read(r.live.ctx)
 	end := r.live.finish()
 	var code exitCode
@@ -106,7 +113,7 @@ func (r *repl) openInput(ctx context.Context) error {
 		editor, err := edit.New(edit.Options{In: in, Out: r.p.stderr, History: filepath.Join(r.h.stateDir, "repl-history"), Complete: r.complete})
 		if err == nil {
 			r.in, r.edited = editor, true
-			r.p.console = &terminal{out: r.p.stderr, line: r.asked}
+			r.p.console = &terminal{out: r.p.stderr, screen: r.p.face.screen, color: r.p.face.rules.Color, line: r.asked}
 			return nil
 		}
 	}
@@ -114,7 +121,7 @@ func (r *repl) openInput(ctx context.Context) error {
 	r.in = piped{lines}
 	if r.tty && isTerminal(r.p.stderr) {
 		plain := plainLines{r.p.stderr, lines}
-		r.in, r.p.console = simple{plain}, &terminal{out: r.p.stderr, line: plain.read}
+		r.in, r.p.console = simple{plain}, &terminal{out: r.p.stderr, screen: r.p.face.screen, color: r.p.face.rules.Color, line: plain.read}
 	}
 	return nil
 }
@@ -192,7 +199,7 @@ func (r *repl) read(ctx context.Context) {
 		if entry != "" {
 			prompt = "...> "
 		}
-		line, err := r.in.Read(ctx, prompt)
+		line, err := r.line(ctx, prompt)
 		switch {
 		case errors.Is(err, edit.ErrInterrupt):
 			if r.leaves(entry == "") {
@@ -221,6 +228,12 @@ func (r *repl) read(ctx context.Context) {
 		r.run(ctx, entry)
 		entry = ""
 	}
+}
+
+// line reads one line of an entry; whatever edits it has the terminal to itself.
+func (r *repl) line(ctx context.Context, prompt string) (string, error) {
+	defer r.p.face.screen.Hold()()
+	return r.in.Read(ctx, prompt)
 }
 
 // leaves says whether a Ctrl-C at the prompt is the second within a second. On an empty line the first one says how to leave.
@@ -296,23 +309,39 @@ func (r *repl) compileAndRun(ctx context.Context, name, text string, files docum
 	}
 	r.bound = names
 	r.accepted = append(r.accepted, text)
-	r.execute(ctx, func(entry context.Context) { _ = r.live.runner.Execute(entry, compiled) })
+	r.execute(ctx, event.Entry{Name: name, Text: text}, func(entry context.Context) { _ = r.live.runner.Execute(entry, compiled) })
 }
 
-// execute runs what an entry is and tells its failures.
-func (r *repl) execute(ctx context.Context, do func(context.Context)) {
+// execute runs what an entry is and tells its failures. That it begins is on record before, that it has ended behind it.
+func (r *repl) execute(ctx context.Context, begun event.Entry, do func(context.Context)) {
+	begun.Number, begun.Agent = r.entries, r.agent
+	r.live.runner.Enter(begun.Number)
+	if err := r.live.stream.Record(ctx, event.EntryStarted, event.At{}, &begun, nil); err != nil {
+		r.code = r.p.finish(storeFailed(err))
+		return
+	}
+	defer func() {
+		if err := r.live.stream.Record(context.WithoutCancel(ctx), event.EntryEnded, event.At{}, &event.Entry{Number: begun.Number}, nil); err != nil {
+			r.code = r.p.finish(storeFailed(err))
+		}
+	}()
 	entry, cancel := context.WithCancelCause(ctx)
 	r.set(cancel)
 	before := len(r.live.runner.Failures())
-	do(entry)
+	fault := r.live.guarded(func() error { do(entry); return nil })
 	r.set(nil)
 	cancel(nil)
-	_ = r.live.output.Flush() // before what is said of this entry and of the next; a reader that has gone ends ctx
+	_ = r.live.flush() // before what is said of this entry and of the next; a reader that has gone ends ctx
 	if signalCode(ctx) == exitOutputClosed {
 		return // silently
 	}
-	for _, e := range r.live.runner.Failures()[before:] {
-		_, _ = fmt.Fprintln(r.p.stderr, printable(errorLine(e)))
+	failures := r.live.runner.Failures()[before:]
+	var e *runtime.Error
+	if errors.As(fault, &e) {
+		failures = append(failures, e)
+	}
+	for _, e := range failures {
+		_, _ = fmt.Fprintln(r.p.through(r.p.stderr), term.Paint(r.p.face.rules.Color, term.Red, printable(errorLine(e))))
 		if r.code = e.Kind.ExitCode(); e.Kind == runtime.KindCancelled {
 			r.code = exitInterrupt
 		}

@@ -13,6 +13,7 @@ import (
 	"xmd/lang/expr"
 	"xmd/lang/plan"
 	"xmd/runtime"
+	"xmd/runtime/event"
 )
 
 // replCommandForm is one line that begins with a colon. What it prints is for the person, so it goes to stderr.
@@ -111,6 +112,7 @@ func (r *repl) chooseAgent(_ context.Context, name string) error {
 	if _, err := r.h.agents.Lookup(name); err != nil {
 		return err
 	}
+	r.agent = name
 	r.live.runner.SetDefaultAgent(name)
 	return nil
 }
@@ -149,6 +151,7 @@ func (r *repl) load(ctx context.Context, path string) error {
 		return err
 	}
 	if compiled != nil && !isDocument(compiled) && doc.target == "" || compiled == nil && len(r.bound) > 0 {
+		r.entries++
 		r.compileAndRun(ctx, doc.name, doc.text, doc.files) // it may use names of earlier entries
 		return nil
 	}
@@ -171,7 +174,8 @@ func (r *repl) load(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	r.execute(ctx, func(ctx context.Context) { _ = r.live.runner.ExecuteApart(ctx, compiled, props, env) })
+	r.entries++
+	r.execute(ctx, event.Entry{Name: doc.name, Text: doc.text, Apart: true}, func(ctx context.Context) { _ = r.live.runner.ExecuteApart(ctx, compiled, props, env) })
 	return nil
 }
 

@@ -17,6 +17,7 @@ func replayCommand() *command {
 		flags: append(reportFlags(),
 			&cli.StringFlag{Name: "format", Usage: "text (default), json or ndjson"},
 			&cli.StringFlag{Name: "state-dir", Usage: "the state folder"},
+			&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
 			&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only errors on stderr"},
 		),
 		run: replayRun,
@@ -29,9 +30,11 @@ func replayRun(p *program, c *call) error {
 	if format != "text" && format != "json" && format != "ndjson" {
 		return &usageError{message: fmt.Sprintf("--format is text, json or ndjson, not %q", format)}
 	}
+	p.owing = format
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("replay takes one run, got %d", len(c.args))})
 	}
+	p.openFace(c)
 	if err := p.openReports(c); err != nil {
 		return p.invalid(format, err)
 	}
@@ -64,13 +67,16 @@ func (p *program) replay(ctx context.Context, c *call, r *recorded, format strin
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	out := event.NewOutput(p.stdout, func(err error) { cancel(outputLost(err)) })
+	w, styled := p.document(format)
+	out := event.NewOutput(w, func(err error) { cancel(outputLost(err)) })
 	digest := event.NewDigestSink()
-	sinks := []event.Sink{event.TextSink{W: out}, digest, &notes{w: hidden(p.errorsTo(), r.secrets), verbose: c.Bool("v"), told: true}}
+	told := p.notes(c, r.secrets)
+	told.told = true
+	sinks := []event.Sink{event.TextSink{W: out}, digest, told}
 	if machine := machineSink(format, out); machine != nil {
 		sinks[0] = machine
 	}
-	sinks = append(sinks, p.reports.sinks()...)
+	sinks = append(sinks, p.sinks()...)
 	runner := r.offline(true, false, sinks...)
 	runner.Tell(event.RunStarted, &event.Run{Document: r.run.Document, Digest: r.plan.Digest, Dir: r.run.Dir, Props: r.props})
 	thrown := runner.Execute(ctx, r.plan)
@@ -80,8 +86,9 @@ func (p *program) replay(ctx context.Context, c *call, r *recorded, format strin
 		end = event.End{Outcome: "failed", ExitCode: problem.Kind.ExitCode(), Errors: []*event.Error{runtime.EventError(problem)}}
 	}
 	runner.Tell(event.RunEnded, &end)
+	p.owing = ""
 	end.ExitCode = p.report(end.ExitCode)
-	if out.Close() != nil {
+	if errors.Join(out.Close(), styled()) != nil {
 		if code := signalCode(ctx); code != 0 {
 			return exitCode(code)
 		}
@@ -92,7 +99,7 @@ func (p *program) replay(ctx context.Context, c *call, r *recorded, format strin
 	}
 	for _, e := range end.Errors {
 		if !c.Bool("q") || problem != nil {
-			_, _ = fmt.Fprintln(hidden(p.stderr, r.secrets), printable(errorLine(&runtime.Error{Kind: runtime.Kind(e.Kind), Retryable: e.Retryable, Message: e.Message, Position: e.Position})))
+			_, _ = fmt.Fprintln(hidden(p.through(p.stderr), r.secrets), printable(errorLine(&runtime.Error{Kind: runtime.Kind(e.Kind), Retryable: e.Retryable, Message: e.Message, Position: e.Position})))
 		}
 	}
 	return codeError(end.ExitCode)

@@ -69,7 +69,7 @@ func (p *program) openReports(c *call) error {
 	if c.Bool("github") {
 		var token [16]byte
 		_, _ = rand.Read(token[:]) // it never fails
-		r.lines = report.NewLines(p.stderr)
+		r.lines = report.NewLines(p.through(p.stderr))
 		r.github = report.NewGitHub(r.lines, hex.EncodeToString(token[:]))
 		r.summary = p.env.get("GITHUB_STEP_SUMMARY")
 	}
@@ -100,6 +100,15 @@ func (r *reports) sinks() []event.Sink {
 	}
 	if r.github != nil {
 		list = append(list, r.github)
+	}
+	return list
+}
+
+// sinks are what reads the event stream beside what is shown.
+func (p *program) sinks() []event.Sink {
+	list := p.reports.sinks()
+	if p.observe != nil {
+		list = append(list, p.observe)
 	}
 	return list
 }
@@ -162,7 +171,7 @@ func (p *program) errorsTo() io.Writer {
 	if p.reports != nil && p.reports.lines != nil {
 		return p.reports.lines
 	}
-	return p.stderr
+	return p.through(p.stderr)
 }
 
 // report writes the reports of a run that has ended with code, and returns the code that is left.
@@ -178,7 +187,7 @@ func (p *program) report(code int) int {
 		list = joined.Unwrap()
 	}
 	for _, one := range list {
-		_, _ = fmt.Fprintln(p.stderr, printable(fmt.Sprintf("%v [%s]", one, runtime.KindFailed)))
+		_, _ = fmt.Fprintln(p.through(p.stderr), printable(fmt.Sprintf("%v [%s]", one, runtime.KindFailed)))
 	}
 	return max(code, 1)
 }

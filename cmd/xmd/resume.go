@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,12 +74,14 @@ func resumeRun(p *program, c *call) error {
 	if format != "text" && format != "json" && format != "ndjson" {
 		return &usageError{message: fmt.Sprintf("--format is text, json or ndjson, not %q", format)}
 	}
+	p.owing = format
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("resume takes one run, got %d", len(c.args))})
 	}
-	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, timeFlags...), budget(c)); err != nil {
 		return p.invalid(format, err)
 	}
+	p.openFace(c)
 	if err := p.openReports(c); err != nil {
 		return p.invalid(format, err)
 	}
@@ -148,8 +151,12 @@ func (r *resumption) prepare(ctx context.Context) (err error) {
 // takeOver takes the run's lock. What is left of a process that has ended is waited for; a run that goes on is busy.
 func (r *resumption) takeOver(ctx context.Context, run store.Run) error {
 	owner := store.LockOwner{Run: run.ID, Command: "xmd resume"}
-	lock, err := r.store.Wait(ctx, waitOf(r.c, "wait"), store.LockRun, run.ID, owner)
+	lock, err := r.store.TryLock(ctx, store.LockRun, run.ID, owner)
 	var busy *store.BusyError
+	if wait := waitOf(r.c, "wait"); errors.As(err, &busy) && wait > 0 {
+		r.note("waiting up to %s: %s", wait, busy.Says())
+		lock, err = r.store.Wait(ctx, wait, store.LockRun, run.ID, owner)
+	}
 	if errors.As(err, &busy) && busy.Gone {
 		r.note("waiting up to %s for what is left of the process that ran %s", leftLimit, run.ID)
 		lock, err = r.store.Wait(ctx, leftLimit, store.LockRun, run.ID, owner)
@@ -166,7 +173,7 @@ func (r *resumption) takeOver(ctx context.Context, run store.Run) error {
 
 func (r *resumption) note(format string, args ...any) {
 	if !r.c.Bool("q") {
-		_, _ = fmt.Fprintln(r.p.stderr, printable(fmt.Sprintf(format, args...)))
+		_, _ = fmt.Fprintln(r.p.through(r.p.stderr), printable(fmt.Sprintf(format, args...)))
 	}
 }
 
@@ -178,6 +185,7 @@ func (r *resumption) renew() error {
 	s.PromptTimeout = first(r.c.String("timeout-prompt"), s.PromptTimeout)
 	s.ExecTimeout = first(r.c.String("timeout-exec"), s.ExecTimeout)
 	s.Idle = first(r.c.String("idle-timeout"), s.Idle)
+	s.spendMore(r.c)
 	s.RequireConfirmed = s.RequireConfirmed || r.c.Bool("require-confirmed")
 	if policy := policyOf(r.c); policy != "" {
 		s.Policy = policy
@@ -304,12 +312,14 @@ func (r *resumption) goOn(ctx context.Context) error {
 		return r.p.notBegun(ctx, r.settings.Format, err)
 	}
 	l.runner.Offer(j.plan)
-	if failed := l.runner.Settle(l.ctx); len(failed) > 0 {
-		l.thrown = failed[0]
-	}
-	if err := l.runner.Execute(l.ctx, j.plan); l.thrown == nil {
-		l.thrown = err
-	}
+	l.thrown = l.guarded(func() error {
+		var failed error
+		if list := l.runner.Settle(l.ctx); len(list) > 0 {
+			failed = list[0]
+		}
+		return cmp.Or(failed, l.runner.Execute(l.ctx, j.plan))
+	})
+	r.p.owing = ""
 	return l.finish()
 }
 

@@ -40,13 +40,16 @@ func sessionFlags() []cli.Flag {
 		&cli.StringFlag{Name: "wait", Usage: "wait this long for a busy session"},
 		&cli.StringFlag{Name: "timeout-prompt", Usage: "end the run when a prompt takes longer than this"},
 		&cli.StringFlag{Name: "timeout-exec", Usage: "end the run when an exec block takes longer than this"},
+		&cli.Int64Flag{Name: "max-turns", Usage: "end the run before it sends more prompts than this"},
+		&cli.Int64Flag{Name: "max-tokens", Usage: "end the run when agents have reported more tokens than this"},
+		&cli.Float64Flag{Name: "max-cost", Usage: "end the run when agents have reported a higher cost than this"},
 		&cli.StringFlag{Name: "idle-timeout", Usage: "cancel a turn in which the agent shows nothing for this long (default 10m)"},
 		&cli.StringFlag{Name: "state-dir", Usage: "keep sessions and runs in this folder"},
 		&cli.StringSliceFlag{Name: "secret", Usage: "this variable is a secret: its value is recorded and shown nowhere; may be repeated"},
 		&cli.StringFlag{Name: "trace-acp", Usage: "write the raw frames of the agents to this file"},
 		&cli.BoolFlag{Name: "q", Aliases: []string{"quiet"}, Usage: "only warnings and errors on stderr"},
 		&cli.BoolFlag{Name: "v", Aliases: []string{"verbose"}, Usage: "the agents' own stderr and notices too"},
-		&cli.BoolFlag{Name: "no-color", Usage: "no colours (there are none yet)"},
+		&cli.BoolFlag{Name: "no-color", Usage: "no colours"},
 	}
 }
 
@@ -72,12 +75,14 @@ func runDocument(p *program, c *call) error {
 	if format != "text" && format != "json" && format != "ndjson" {
 		return &usageError{message: fmt.Sprintf("--format is text, json or ndjson, not %q", format)}
 	}
+	p.owing = format
 	if len(c.args) != 1 {
 		return p.invalid(format, &usageError{message: fmt.Sprintf("run takes one document, got %d", len(c.args))})
 	}
-	if err := errors.Join(onePolicy(c), durations(c, timeFlags...)); err != nil {
+	if err := errors.Join(onePolicy(c), durations(c, timeFlags...), budget(c)); err != nil {
 		return p.invalid(format, err)
 	}
+	p.openFace(c)
 	if err := p.openReports(c); err != nil {
 		return p.invalid(format, err)
 	}
@@ -123,11 +128,14 @@ func (h *host) job(p *program, c *call, compiled *plan.Plan, target string) (job
 	if err != nil {
 		return job{}, err
 	}
-	j := job{plan: compiled, props: props, answers: answers, settings: h.settingsOf(c, c.String("format"))}
+	j := job{plan: compiled, props: props, answers: answers}
+	if j.settings, err = h.settingsOf(c, c.String("format")); err != nil {
+		return job{}, err
+	}
 	j.settings.Target, j.settings.Variables = target, p.variablesOf(compiled)
 	j.settings.setAnswers(answers)
 	if j.env, err = documentEnv(compiled, j.settings.Variables); err == nil {
-		j.secrets, err = p.secrets(c, compiled)
+		j.secrets, err = h.secrets(p, c, compiled)
 		j.settings.Secrets = j.secrets.Names()
 	}
 	return j, err
@@ -174,7 +182,8 @@ func (p *program) invalid(format string, err error) error {
 
 // owe tells the end of a run that never began to whoever reads a machine format or a report.
 func (p *program) owe(format string, end *event.End) {
-	sinks := p.reports.sinks()
+	p.owing = ""
+	sinks := p.sinks()
 	if sink := machineSink(format, p.stdout); sink != nil {
 		sinks = append(sinks, sink)
 	}
@@ -205,7 +214,8 @@ func (h *host) execute(p *program, c *call, j job) error {
 	if err != nil {
 		return p.notBegun(ctx, j.settings.Format, err)
 	}
-	live.thrown = live.runner.Execute(live.ctx, j.plan)
+	live.thrown = live.guarded(func() error { return live.runner.Execute(live.ctx, j.plan) })
+	p.owing = ""
 	return live.finish()
 }
 
@@ -232,7 +242,7 @@ func limited(ctx context.Context, timeout string) (context.Context, context.Canc
 // say prints diagnostics on stderr.
 func (p *program) say(src *diag.Source, list diag.List) {
 	list.Sort()
-	_ = diag.WriteText(p.stderr, src, list)
+	_ = diag.WriteText(p.through(p.stderr), src, list)
 }
 
 // name of a run for lock owners: the command without values that could be secret.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -34,8 +35,65 @@ func TestMain(m *testing.M) {
 
 func mainAsXMD() {
 	os.Exit(run(&program{
-		args: os.Args[1:], env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, recorder: mortalRecorder(os.Environ()),
+		args: os.Args[1:], env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, recorder: mortalRecorder(os.Environ()), observe: &judge{},
 	}))
+}
+
+// judge ends xmd at the first event that is not what specs/events.schema.json says, in every run of every test.
+type judge struct {
+	forms map[event.Type]*jsonschema.Resolved
+	ended bool
+}
+
+// invalidEvent is the exit code of a test's xmd that made an event which is none.
+const invalidEvent = 99
+
+func (j *judge) Event(e *event.Event) {
+	line, err := e.AppendJSON(nil)
+	var v map[string]any
+	if err == nil {
+		err = json.Unmarshal(line, &v)
+	}
+	form, ferr := j.form(e.Type)
+	switch {
+	case err != nil:
+	case ferr != nil:
+		err = ferr
+	case j.ended:
+		err = errors.New("it comes after run.ended")
+	default:
+		err = form.Validate(v)
+	}
+	j.ended = e.Type == event.RunEnded
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "an event that is none: %v: %s\n", err, line)
+		os.Exit(invalidEvent)
+	}
+}
+
+// form is the schema of one type of event, resolved once: all of them together take long.
+func (j *judge) form(t event.Type) (*jsonschema.Resolved, error) {
+	if form := j.forms[t]; form != nil {
+		return form, nil
+	}
+	var all jsonschema.Schema
+	if err := json.Unmarshal([]byte(event.Schema), &all); err != nil {
+		return nil, err
+	}
+	for _, s := range all.OneOf {
+		if s.Title != string(t) {
+			continue
+		}
+		form, err := s.Resolve(nil)
+		if err == nil && j.forms == nil {
+			j.forms = map[event.Type]*jsonschema.Resolved{}
+		}
+		if err == nil {
+			j.forms[t] = form
+		}
+		return form, err
+	}
+	return nil, fmt.Errorf("the schema has no %s", t)
 }
 
 // TestScripts runs testdata/script: one command or behaviour a file, as a person would type it.

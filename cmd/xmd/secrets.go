@@ -12,10 +12,18 @@ import (
 	"xmd/runtime/secret"
 )
 
-// secrets are what a run declares as secret: under env: of its document and of the component files that it uses, and by --secret. A nil
-// plan declares none. An error is one of usage; no value is in it.
-func (p *program) secrets(c *call, compiled *plan.Plan) (*secret.Set, error) {
-	return p.secretsOf(compiled, c.StringSlice("secret"))
+// secrets are what a run declares as secret: under env: of its document and of the component files that it uses, by --secret, by XMD_SECRETS
+// and by the configuration. A nil plan declares none. A variable of the last two that is not set is no secret of the run. An error is one of
+// usage; no value is in it.
+func (h *host) secrets(p *program, c *call, compiled *plan.Plan) (*secret.Set, error) {
+	names := slices.Clone(c.StringSlice("secret"))
+	listed := strings.FieldsFunc(p.env.get("XMD_SECRETS"), func(r rune) bool { return r == ',' || r == ' ' })
+	for _, name := range slices.Concat(listed, h.config.Secrets) {
+		if _, set := p.env.lookup(name); set {
+			names = append(names, name)
+		}
+	}
+	return p.secretsOf(compiled, names)
 }
 
 // secretsOf is secrets with the names of the flag. A variable under env: that is not set is no secret of the run, as its value is null; one

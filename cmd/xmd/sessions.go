@@ -200,7 +200,8 @@ func recoverVerb(ctx context.Context, p *program, h *host, c *call, s *store.Sto
 	if err != nil {
 		return err
 	}
-	n := &notes{w: p.stderr}
+	p.openFace(c)
+	n := p.notes(c, nil)
 	runner := runtime.New(runtime.Options{
 		Dir: h.dir, Stream: event.NewStream("", time.Now, nil, n), Store: s, Agents: h.agents, Observer: h.observer(),
 		Children: p.env.forChildren(), Notice: n.line, Command: "xmd sessions recover", Wait: waitOf(c, "wait"),

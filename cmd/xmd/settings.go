@@ -27,6 +27,9 @@ type settings struct {
 	Timeout          string               `json:"timeout,omitempty"`
 	PromptTimeout    string               `json:"promptTimeout,omitempty"`
 	ExecTimeout      string               `json:"execTimeout,omitempty"`
+	MaxTurns         int64                `json:"maxTurns,omitempty"`
+	MaxTokens        int64                `json:"maxTokens,omitempty"`
+	MaxCost          float64              `json:"maxCost,omitempty"`
 	RequireConfirmed bool                 `json:"requireConfirmed,omitempty"`
 	Variables        variables            `json:"variables,omitempty"`
 	Answers          map[string]givenText `json:"answers,omitempty"`
@@ -41,13 +44,50 @@ type givenText struct {
 	Parsed bool            `json:"parsed,omitempty"` // Value holds it
 }
 
-// settingsOf gathers the settings of a new run.
-func (h *host) settingsOf(c *call, format string) settings {
+// settingsOf gathers the settings of a new run: a flag counts more than a variable XMD_…, that more than the configuration.
+func (h *host) settingsOf(c *call, format string) (settings, error) {
 	cwd, _ := os.Getwd() // without one there are no relative names
-	return settings{
-		Cwd: cwd, Include: c.StringSlice("include"), Agent: h.agent, Policy: policyOf(c), Format: format, Timeout: c.String("timeout"), Idle: c.String("idle-timeout"),
-		PromptTimeout: c.String("timeout-prompt"), ExecTimeout: c.String("timeout-exec"),
+	given := h.config
+	if err := given.override(h.env); err != nil {
+		return settings{}, err
+	}
+	l := given.Limits
+	s := settings{
+		Cwd: cwd, Include: c.StringSlice("include"), Agent: h.agent, Policy: first(policyOf(c), policies[given.Policy]), Format: format,
+		Timeout: first(c.String("timeout"), l.Timeout), Idle: first(c.String("idle-timeout"), l.IdleTimeout),
+		PromptTimeout: first(c.String("timeout-prompt"), l.TimeoutPrompt), ExecTimeout: first(c.String("timeout-exec"), l.TimeoutExec),
+		MaxTurns: l.MaxTurns, MaxTokens: l.MaxTokens, MaxCost: l.MaxCost,
 		RequireConfirmed: c.Bool("require-confirmed"), REPL: c.verb == "repl",
+	}
+	s.spendMore(c)
+	return s, nil
+}
+
+// budget checks the flags of what a run may use.
+func budget(c *call) error {
+	for _, flag := range []string{"max-turns", "max-tokens", "max-cost"} {
+		if c.IsSet(flag) && c.Int64(flag) <= 0 && c.Float64(flag) <= 0 {
+			return &usageError{message: fmt.Sprintf("--%s must be more than 0; leave it out for no limit", flag)}
+		}
+	}
+	return nil
+}
+
+// budget is what the run may use.
+func (s *settings) budget() runtime.Budget {
+	return runtime.Budget{Turns: s.MaxTurns, Tokens: s.MaxTokens, Cost: s.MaxCost}
+}
+
+// spendMore lays budgets that are given now over the run's own.
+func (s *settings) spendMore(c *call) {
+	if c.IsSet("max-turns") {
+		s.MaxTurns = c.Int64("max-turns")
+	}
+	if c.IsSet("max-tokens") {
+		s.MaxTokens = c.Int64("max-tokens")
+	}
+	if c.IsSet("max-cost") {
+		s.MaxCost = c.Float64("max-cost")
 	}
 }
 

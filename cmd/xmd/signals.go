@@ -43,6 +43,7 @@ func (p *program) signals(parent context.Context) (context.Context, func()) {
 					first = false
 					cancel(interrupted{sig})
 				default:
+					p.face.screen.Abandon()
 					os.Exit(codeOf(sig))
 				}
 			}

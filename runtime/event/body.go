@@ -192,7 +192,7 @@ type Error struct {
 
 // End is the end of a run.
 type End struct {
-	Outcome  string   `json:"outcome"` // done, failed, cancelled, invalid
+	Outcome  string   `json:"outcome"` // done, failed, waiting, cancelled, invalid
 	ExitCode int      `json:"exitCode"`
 	Errors   []*Error `json:"errors,omitempty"`
 	Value    any      `json:"value,omitempty"` // what a document with returns gave

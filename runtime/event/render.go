@@ -2,6 +2,7 @@ package event
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -51,9 +52,22 @@ type Summary struct {
 	Errors        []*Error `json:"errors"`
 	Warnings      []string `json:"warnings"`
 	FailedPrompts []*Error `json:"failedPrompts"`
+	Waiting       *Waiting `json:"waiting,omitempty"` // of a run that waits for a person
 	Usage         []any    `json:"usage"`
 	ExitCode      int      `json:"exitCode"`
 	Resume        string   `json:"resume,omitempty"`
+}
+
+// Waiting is what a run waits for: its questions without an answer, in the order in which they were put.
+type Waiting struct {
+	Questions []*Open `json:"questions"`
+}
+
+// Open is one question without an answer.
+type Open struct {
+	Questioned
+	Step     string `json:"step"`
+	Position string `json:"position,omitempty"`
 }
 
 // SummarySink gathers a run and writes one JSON object at its end.
@@ -61,6 +75,8 @@ type SummarySink struct {
 	W   StringWriter
 	out strings.Builder
 	sum Summary
+
+	open []*Open
 }
 
 // Event gathers e; on run.ended it writes.
@@ -72,6 +88,10 @@ func (s *SummarySink) Event(e *Event) {
 		}
 	case *Warn:
 		s.sum.Warnings = append(s.sum.Warnings, body.Text)
+	case *Questioned:
+		s.open = append(s.open, &Open{*body, e.At.Step, e.At.Position})
+	case *Answered:
+		s.open = slices.DeleteFunc(s.open, func(q *Open) bool { return q.Name == body.Name })
 	case *Ended:
 		if body.Error != nil {
 			s.sum.FailedPrompts = append(s.sum.FailedPrompts, body.Error)
@@ -93,6 +113,9 @@ func (s *SummarySink) write(e *Event, end *End) {
 	if sum.Errors, sum.Value = end.Errors, end.Value; sum.Value == nil {
 		out := s.out.String()
 		sum.Output = &out
+	}
+	if end.Outcome == "waiting" {
+		sum.Waiting = &Waiting{append([]*Open{}, s.open...)}
 	}
 	for _, list := range []*[]*Error{&sum.Errors, &sum.FailedPrompts} {
 		if *list == nil {

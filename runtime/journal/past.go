@@ -39,7 +39,7 @@ var kept = func() map[string]event.Type {
 	m := map[string]event.Type{}
 	for _, t := range []event.Type{
 		event.RunStarted, event.RunEnded, event.BehaviourUsed, event.StepStarted, event.StepEnded, event.PromptSent, event.PromptAccepted,
-		event.PromptEnded, event.Message, event.ExecOutput, event.Launched, event.Answer,
+		event.PromptEnded, event.Message, event.ExecOutput, event.Launched, event.Answer, event.EntryStarted, event.EntryEnded,
 	} {
 		m[string(t)] = t
 	}

@@ -58,12 +58,15 @@ type BusyError struct {
 }
 
 // Error names the owner and what to do.
-func (e *BusyError) Error() string {
+func (e *BusyError) Error() string { return e.Says() + ": wait with --wait, or try again" }
+
+// Says is who has the lock, without advice.
+func (e *BusyError) Says() string {
 	what := map[LockKind]string{
 		LockSession: "the session is in use", LockNative: "the provider conversation is in use", LockRun: "the run is going on",
 	}[e.Kind]
 	if e.Owner.Pid == 0 {
-		return what + " elsewhere: wait with --wait, or try again"
+		return what + " elsewhere"
 	}
 	by := fmt.Sprintf("process %d", e.Owner.Pid)
 	if e.Owner.Command != "" {
@@ -73,9 +76,9 @@ func (e *BusyError) Error() string {
 		by += ", run " + e.Owner.Run
 	}
 	if e.Gone {
-		return fmt.Sprintf("%s: %s has ended, but what it started has not: wait with --wait, or try again", what, by)
+		return fmt.Sprintf("%s: %s has ended, but what it started has not", what, by)
 	}
-	return fmt.Sprintf("%s by %s since %s: wait with --wait, or try again", what, by, e.Owner.Since.Local().Format(time.DateTime))
+	return fmt.Sprintf("%s by %s since %s", what, by, e.Owner.Since.Local().Format(time.DateTime))
 }
 
 // Lock is a kernel lock that this process holds. It is released when every copy of its file is closed, in this

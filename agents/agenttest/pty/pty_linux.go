@@ -128,6 +128,13 @@ func (s *Screen) Shown() string {
 	return Plain(s.shown.String())
 }
 
+// Raw is everything that was shown so far, as it came.
+func (s *Screen) Raw() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shown.String()
+}
+
 // Await waits until text is shown, behind what an earlier Await found, and returns what stands before it. Escape sequences do not count.
 func (s *Screen) Await(text string) string {
 	s.t.Helper()
