@@ -139,6 +139,9 @@ func (p *person) toldTo(api string, a realAgent, turns []spoken) {
 				p.t.Errorf("%s, turn %d: %v; it was sent\n%s", a.shown, own[i], err, text)
 			}
 		}
+		if told := strings.Join(r.Instructions, "\n"); strings.Contains(told, "HERON") || strings.Contains(told, "STORK") {
+			p.t.Errorf("%s: a codeword is in what its model is instructed:\n%s", a.shown, told)
+		}
 		if n := blocksIn(r); n != blocks {
 			p.t.Errorf("%s: a request after %d turns has %d blocks, want %d", a.shown, given, n, blocks)
 		}
