@@ -17,7 +17,7 @@ import (
 
 // Evidence is one line of the list of what was shown with real programs.
 type Evidence struct {
-	Agent    string `json:"agent"`    // as shown: "Codex"
+	Agent    string `json:"agent"`    // as shown: "Codex"; of several "Codex, Claude"
 	Versions string `json:"versions"` // "0.153.2 → 0.162.1"
 	Over     string `json:"over"`     // the transport with its version: "codex-acp 2.6.0"
 	Shown    string `json:"shown"`    // what the test shows, in a few words
@@ -60,7 +60,7 @@ var beside sync.Map
 // that is skipped by NotRun counts as not run; skipped otherwise it does not apply, and is no line of the list. The test is a
 // subtest, and goes on beside others once the test it belongs to has begun them all.
 func Record(t *testing.T, e Evidence) {
-	if _, names := asked(); names != nil && !slices.Contains(names, strings.ToLower(e.Agent)) {
+	if !wants(e.Agent) {
 		t.Skip("not asked for")
 	}
 	t.Parallel()
@@ -75,6 +75,12 @@ func Record(t *testing.T, e Evidence) {
 			t.Errorf("evidence: %v", err)
 		}
 	})
+}
+
+// wants says whether all agents of a piece of evidence are asked for.
+func wants(shown string) bool {
+	_, names := asked()
+	return names == nil || !slices.ContainsFunc(strings.Split(strings.ToLower(shown), ", "), func(name string) bool { return !slices.Contains(names, name) })
 }
 
 // asked are the agents that the tests are narrowed to, nil for all, and whether those on PATH are meant instead of the pinned ones.

@@ -26,12 +26,15 @@ var installedAgents = []realAgent{
 }
 
 // withAll is somebody who has all of them installed.
-func withAll(t *testing.T) *person {
+func withAll(t *testing.T) *person { return having(t, installedAgents) }
+
+// having is somebody who has these agents installed, each in its newest version, and one model for all of them.
+func having(t *testing.T, agents []realAgent) *person {
 	all := func(p agenttest.Place, _ string) ([]string, error) {
 		var path []string
 		var env []string
-		for _, a := range installedAgents {
-			own, err := a.environ(p, a.versions[0])
+		for _, a := range agents {
+			own, err := a.environ(p, a.versions[len(a.versions)-1])
 			if err != nil {
 				return nil, err
 			}

@@ -112,6 +112,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 			env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 			env.Setenv("EXAMPLES", examples)
+			env.Setenv("README", filepath.Join(examples, "../README.md"))
 			own, _, _ := strings.Cut(env.Getenv("PATH"), string(os.PathListSeparator))
 			env.Setenv("BARE", own) // a PATH with nothing but xmd: what is installed here does not count
 			env.Setenv("GORACE", strings.TrimPrefix(quickExit, "GORACE="))

@@ -46,7 +46,11 @@ func treeText(status string) string {
 		return fmt.Sprintf("on %s, nothing is changed", branch)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "on %s, %d files are changed:", branch, len(changed))
+	count := fmt.Sprintf("%d files are", len(changed))
+	if len(changed) == 1 {
+		count = "1 file is"
+	}
+	fmt.Fprintf(&b, "on %s, %s changed:", branch, count)
 	for _, line := range changed[:min(len(changed), shownChanges)] {
 		b.WriteString("\n" + line)
 	}

@@ -14,7 +14,7 @@ func TestTreeText(t *testing.T) {
 	many := "## main...origin/main [ahead 1]\n" + strings.Repeat(" M a.go\n", 14)
 	for status, want := range map[string]string{
 		"## main\n":                              "on main, nothing is changed",
-		"## No commits yet on main\n?? a b.go\n": "on No commits yet on main, 1 files are changed:\n?? a b.go",
+		"## No commits yet on main\n?? a b.go\n": "on No commits yet on main, 1 file is changed:\n?? a b.go",
 		many:                                     "on main, 14 files are changed:" + strings.Repeat("\n M a.go", 12) + "\nand 2 more",
 		"fatal: not a git repository":            "", "": "",
 	} {
