@@ -31,7 +31,7 @@ func told(say string, sinks ...event.Sink) {
 			s.Event(&event.Event{Seq: seq, Time: now, Run: "01RUN", Type: t, At: at, Body: body})
 		}
 	}
-	emit(event.RunStarted, event.At{}, &event.Run{Document: say, Dir: "/work"})
+	emit(event.RunStarted, event.At{}, &event.Run{Document: say, Dir: "/home/ada/work"})
 	emit(event.Warning, at, &event.Warn{Code: "compat", Text: say})
 	emit(event.StepStarted, at, &event.Step{Kind: "prompt"})
 	emit(event.PromptSent, at, &event.Sent{Words: say})
