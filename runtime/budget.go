@@ -22,6 +22,8 @@ type Budget struct {
 type spending struct {
 	limit Budget
 
+	remembered bool // what earlier invocations used is counted
+
 	mu       sync.Mutex
 	turns    int64
 	tokens   int64
@@ -49,13 +51,12 @@ func (u *Usage) tokensOf() (int64, bool) {
 
 // remember counts, once, what earlier invocations of the run have used.
 func (p *spending) remember(ctx context.Context, r *Runner) error {
-	if r.o.Past == nil || r.o.Offline || p.limit == (Budget{}) || p.turns > 0 {
+	if r.o.Past == nil || r.o.Offline || p.limit == (Budget{}) || p.remembered {
 		return nil
 	}
+	p.remembered = true
 	for _, step := range r.o.Past.Steps() {
-		for range r.o.Past.Sendings(step) {
-			p.turns++
-		}
+		p.turns += int64(r.o.Past.Sendings(step))
 		err := r.o.Past.All(ctx, step, event.PromptEnded, func(_ event.At, body json.RawMessage) error {
 			var ended struct{ Usage *Usage }
 			if err := json.Unmarshal(body, &ended); err != nil {

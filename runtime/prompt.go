@@ -389,13 +389,3 @@ func trimmed(reply string) string {
 	_ = ends.Close()
 	return buf.String()
 }
-
-func outcomeOf(k Kind) string {
-	switch k {
-	case KindCancelled:
-		return "cancelled"
-	case KindRefused:
-		return "refused"
-	}
-	return "failed"
-}

@@ -143,6 +143,12 @@ func (r *Runner) sendOnce(ctx context.Context, q request) (value any, failure *E
 		return nil, nil, thrown(err, q.where)
 	}
 	s.nextTurn++
+	return t.exchange(ctx, q, out)
+}
+
+// exchange hands the agent what is on record as sent, and puts on record how that ended.
+func (t *turn) exchange(ctx context.Context, q request, out said) (value any, failure *Error, err error) {
+	r, s := t.r, t.s
 	ctx, t.idle = watchIdle(ctx, r.o.Idle, Errorf(KindLimit, "%s has shown nothing for %s, and its turn was cancelled; --idle-timeout changes the limit", s.info.Shown, r.o.Idle))
 	if i, ok := s.conn.(Informer); ok && out.inform != "" {
 		i.Inform(out.inform)

@@ -132,3 +132,14 @@ func EventError(e *Error) *event.Error {
 		Position: e.Position, Step: e.Step, Agent: e.Agent, Session: e.Session,
 	}
 }
+
+// outcomeOf is how an end with such an error is called in its event.
+func outcomeOf(k Kind) string {
+	switch k {
+	case KindCancelled:
+		return "cancelled"
+	case KindRefused:
+		return "refused"
+	}
+	return "failed"
+}

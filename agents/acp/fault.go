@@ -62,8 +62,9 @@ func (c *conn) loadError(ctx context.Context, id string, err error) *runtime.Err
 	if e := c.signIn(err); e != nil {
 		return e
 	}
-	if errors.Is(err, errLoadSilent) {
-		return c.FailRetryable(runtime.KindCouldNot, "%s did not load conversation %s: nothing came for %s", c.Info.Shown, id, c.p.loadLimit())
+	var silent *link.Silent
+	if errors.As(err, &silent) {
+		return c.FailRetryable(runtime.KindCouldNot, "%s did not load conversation %s: %w", c.Info.Shown, id, silent)
 	}
 	if e != nil {
 		switch {

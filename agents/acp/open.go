@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"xmd/agents/link"
 	"xmd/agents/past"
 	"xmd/agents/rollout"
 	"xmd/agents/wire"
@@ -134,28 +135,8 @@ func (c *conn) loadCall(ctx context.Context, id string, l *loading) (json.RawMes
 	if err != nil {
 		return nil, err
 	}
-	limit := c.p.loadLimit()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	for {
-		seen := c.activity.Load()
-		select {
-		case <-call.Done():
-			return call.Wait(ctx)
-		case <-ctx.Done():
-			call.Abandon()
-			return nil, context.Cause(ctx)
-		case <-timer.C:
-			if c.activity.Load() == seen {
-				call.Abandon()
-				return nil, errLoadSilent
-			}
-			timer.Reset(limit)
-		}
-	}
+	return link.Patiently(ctx, call, c.p.loadLimit(), &c.activity)
 }
-
-var errLoadSilent = errors.New("nothing came for too long")
 
 // awaitFence waits until everything replayed has been seen.
 func (c *conn) awaitFence(ctx context.Context, l *loading) {

@@ -3,7 +3,6 @@ package codex
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -177,30 +176,11 @@ func (c *conn) Request(m *wire.Message, reply wire.Reply) bool {
 // silentLimit is how long a call may stay without any traffic.
 const silentLimit = 60 * time.Second
 
-var errSilent = errors.New("nothing came for " + silentLimit.String())
-
 // patiently makes a call and waits as long as anything comes.
 func (c *conn) patiently(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	call, err := c.Wire.Start(method, params)
 	if err != nil {
 		return nil, err
 	}
-	timer := time.NewTimer(silentLimit)
-	defer timer.Stop()
-	for {
-		seen := c.activity.Load()
-		select {
-		case <-call.Done():
-			return call.Wait(ctx)
-		case <-ctx.Done():
-			call.Abandon()
-			return nil, context.Cause(ctx)
-		case <-timer.C:
-			if c.activity.Load() == seen {
-				call.Abandon()
-				return nil, errSilent
-			}
-			timer.Reset(silentLimit)
-		}
-	}
+	return link.Patiently(ctx, call, silentLimit, &c.activity)
 }

@@ -21,11 +21,12 @@ func (c *conn) newError(ctx context.Context, err error) *runtime.Error {
 		return c.Cancelled(ctx)
 	}
 	var late *link.Unanswered
+	var silent *link.Silent
 	switch {
 	case errors.As(err, &late):
 		return c.FailRetryable(runtime.KindUnavailable, "%s %w", c.Info.Shown, late)
-	case errors.Is(err, errSilent):
-		return c.FailRetryable(runtime.KindUnavailable, "%s did not make a conversation: %w", c.Info.Shown, err)
+	case errors.As(err, &silent):
+		return c.FailRetryable(runtime.KindUnavailable, "%s did not make a conversation: %w", c.Info.Shown, silent)
 	}
 	return c.Fail(runtime.KindUnavailable, "%s could not open a conversation: %w", c.Info.Shown, c.Reason(err))
 }

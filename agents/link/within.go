@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
+
+	"xmd/agents/wire"
 )
 
 // Unanswered is the error of a call that was not answered in its time. It says what was waited for, and how long.
@@ -29,4 +32,33 @@ func (l *Link) Within(ctx context.Context, limit time.Duration, method string, p
 		return nil, late
 	}
 	return result, err
+}
+
+// Silent is the error of a call during which nothing came for too long.
+type Silent struct{ Limit time.Duration }
+
+// Error says how long nothing came.
+func (s *Silent) Error() string { return fmt.Sprintf("nothing came for %s", s.Limit) }
+
+// Patiently waits for the answer of a call as long as anything comes, which activity counts: when that stands still for limit the call is
+// abandoned and the error is a *Silent. When ctx ends the error is its cause.
+func Patiently(ctx context.Context, call *wire.Pending, limit time.Duration, activity *atomic.Int64) (json.RawMessage, error) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		seen := activity.Load()
+		select {
+		case <-call.Done():
+			return call.Wait(ctx)
+		case <-ctx.Done():
+			call.Abandon()
+			return nil, context.Cause(ctx)
+		case <-timer.C:
+			if activity.Load() == seen {
+				call.Abandon()
+				return nil, &Silent{limit}
+			}
+			timer.Reset(limit)
+		}
+	}
 }

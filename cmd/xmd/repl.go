@@ -58,17 +58,6 @@ type repl struct {
 	edited  bool                    // entries are edited at a terminal, where Ctrl-C is a key while one is typed
 }
 
-// piped are the entries of a REPL whose stdin is no terminal: without a prompt, and nothing is remembered.
-type piped struct{ lines <-chan string }
-
-func (p piped) Read(ctx context.Context, _ string) (string, error) {
-	line, err := plainLines{io.Discard, p.lines}.read(ctx, "")
-	return strings.TrimSuffix(line, "\n"), err
-}
-
-func (piped) Remember(string) {}
-func (piped) Close() error    { return nil }
-
 func replMain(p *program, c *call) error {
 	if len(c.args) > 0 {
 		return &usageError{message: "repl takes no arguments; run a document with xmd run"}
@@ -118,7 +107,7 @@ func (r *repl) openInput(ctx context.Context) error {
 		}
 	}
 	lines := linesOf(ctx, r.p.stdin)
-	r.in = piped{lines}
+	r.in = simple{plainLines{io.Discard, lines}} // a pipe has no prompt
 	if r.tty && isTerminal(r.p.stderr) {
 		plain := plainLines{r.p.stderr, lines}
 		r.in, r.p.console = simple{plain}, &terminal{out: r.p.stderr, screen: r.p.face.screen, color: r.p.face.rules.Color, line: plain.read}
@@ -126,7 +115,7 @@ func (r *repl) openInput(ctx context.Context) error {
 	return nil
 }
 
-// simple is a terminal that lines cannot be edited at.
+// simple are entries from what lines cannot be edited at; nothing is remembered.
 type simple struct{ plainLines }
 
 func (s simple) Read(ctx context.Context, prompt string) (string, error) {

@@ -21,7 +21,6 @@ type GitHub struct {
 	steps   *steps
 	group   string // the step whose group is open, since groups do not nest; "": none
 	doc     string
-	run     string
 	started time.Time
 	rows    []row
 	more    int // rows that were left out
@@ -54,7 +53,7 @@ func NewGitHub(w *Lines, token string) *GitHub {
 func (g *GitHub) Event(e *event.Event) {
 	switch body := e.Body.(type) {
 	case *event.Run:
-		g.doc, g.run, g.started = body.Document, e.Run, e.Time
+		g.doc, g.started = body.Document, e.Time
 		g.w.write("::stop-commands::" + g.token + "\n")
 	case *event.Warn:
 		g.commands(command("warning", e.At.Position, body.Text))

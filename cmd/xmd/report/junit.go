@@ -14,11 +14,9 @@ import (
 // JUnit makes a test suite of a run: the document is the suite, each step that has an effect is a case. Not safe for concurrent use
 // beside the event stream, which calls it one event at a time.
 type JUnit struct {
-	steps    *steps
-	suite    suite
-	started  time.Time
-	replayed bool
-	ended    bool
+	steps   *steps
+	suite   suite
+	started time.Time
 }
 
 // NewJUnit makes the report of one run.
@@ -83,7 +81,7 @@ type skipped struct {
 func (j *JUnit) Event(e *event.Event) {
 	switch body := e.Body.(type) {
 	case *event.Run:
-		j.suite.Name, j.started, j.replayed = text(body.Document), e.Time, body.Resumed
+		j.suite.Name, j.started = text(body.Document), e.Time
 		j.suite.Timestamp = e.Time.UTC().Format("2006-01-02T15:04:05")
 		j.suite.Props = append(j.suite.Props, property{"run", e.Run}, property{"directory", text(body.Dir)})
 	case *event.End:
@@ -143,7 +141,6 @@ func problemOf(kind, message string) *problem {
 
 // end takes what ended the run and belongs to none of the steps.
 func (j *JUnit) end(e *event.Event, end *event.End) {
-	j.ended = true
 	j.suite.Time = seconds(e.Time.Sub(j.started))
 	if j.started.IsZero() {
 		j.suite.Time = seconds(0)
