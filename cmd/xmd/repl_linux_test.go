@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"xmd/agents/agenttest/pty"
 )
 
 // echoing is a terminal that shows what is typed and takes it line by line.
@@ -261,4 +264,38 @@ func TestREPLCommands(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	h.check()
+}
+
+// kill -9 in a turn: what was answered is back and is not sent again, and neither is the prompt whose answer nobody saw.
+func TestREPLIsKilled(t *testing.T) {
+	h := newHome(t, "")
+	d := h.atREPL()
+	d.types(`<Prompt as="kept">SAY this was answered</Prompt>`)
+	d.Await("</Prompt>\r\n")
+	d.Await("xmd> ")
+	d.types("<Prompt>SLEEP 60000</Prompt>")
+	for deadline := time.Now().Add(pty.Limit); h.prompts()["SLEEP 60000"] == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("it was not sent: %v", h.prompts())
+		}
+	}
+	if err := d.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	d.ends()
+	again := h.sit(nil, "repl", "--agent", "sim", "--resume", "last")
+	again.Await(`"<Prompt>SLEEP 60000</Prompt>" did not end and is not run again`)
+	again.Await("2 entries of run ")
+	again.Await("xmd> ")
+	again.types("kept is {kept}")
+	again.Await("kept is this was answered\r\n")
+	again.Await("xmd> ")
+	again.types("<Prompt>SAY it goes on</Prompt>")
+	again.Await("it goes on\r\n")
+	again.Await("xmd> ")
+	again.leaves(0)
+	want := map[string]int{"SAY this was answered": 1, "SLEEP 60000": 1, "SAY it goes on": 1}
+	if got := h.prompts(); !maps.Equal(got, want) {
+		t.Errorf("sent: %v, want %v", got, want)
+	}
 }
