@@ -1,7 +1,7 @@
 // Package wire is the newline-delimited JSON-RPC 2.0 connection that the ACP
 // driver and the Codex app-server driver share.
 //
-//	agent stdout ──▶ lineReader ──▶ json.Valid ──▶ spans ──▶ reader goroutine
+//	agent stdout ──▶ lineReader ──▶ valid ──▶ spans ──▶ reader goroutine
 //	                 (any size)                              │ in wire order
 //	                                   notification ◀────────┤
 //	                                   request + Reply ◀─────┤

@@ -59,7 +59,7 @@ func (c *Conn) cause(err error) error {
 }
 
 func (c *Conn) handleLine(line []byte) {
-	if !json.Valid(line) {
+	if !valid(line) {
 		c.skip(NotJSON, int64(len(line)), line, "")
 		return
 	}
@@ -189,7 +189,7 @@ func (c *Conn) handleOverlong(l *longLine) {
 		c.o.Trace(In, l.head)
 	}
 	id := l.skim.id
-	if string(id) == "null" || !json.Valid(id) {
+	if string(id) == "null" || !valid(id) {
 		id = nil
 	}
 	c.skip(TooLong, l.size, l.head, l.skim.method)
