@@ -397,6 +397,8 @@ type failingOn struct{ kind string }
 
 func (failingOn) Batch(*event.Event) {}
 
+func (failingOn) Soon(*event.Event, any) {}
+
 func (f failingOn) Commit(_ context.Context, e *event.Event, _ any) error {
 	if s, ok := e.Body.(*event.Step); ok && s.Kind == f.kind && e.Type == event.StepStarted {
 		return errors.New("no space left")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"xmd/lang/layout"
 	"xmd/runtime/event"
 	"xmd/runtime/journal"
 	"xmd/runtime/store"
@@ -267,7 +268,7 @@ func (r *Runner) adopt(ctx context.Context, s *session, f journal.Flight, fate F
 		return Errorf(KindUnsettled, "%s cannot be adopted: its words are not the newest in the conversation %s of %s, or what follows them is too long",
 			f.At.Position, s.nativeID, s.info.Shown)
 	}
-	reply := trimmed(*h.LastReply)
+	reply := layout.TrimReply(*h.LastReply)
 	body := &event.Ended{Turn: f.Sent.Turn, Outcome: outcomeDone, Reply: reply, Adopted: true}
 	if fate == FateCompleted {
 		body.Stop = "end_turn"

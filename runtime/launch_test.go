@@ -343,6 +343,12 @@ func (d *dying) Batch(e *event.Event) {
 	}
 }
 
+func (d *dying) Soon(e *event.Event, extra any) {
+	if d.dead = d.dead || e.Type == d.at; !d.dead {
+		d.Recorder.Soon(e, extra)
+	}
+}
+
 func (d *dying) Commit(ctx context.Context, e *event.Event, extra any) error {
 	if d.dead = d.dead || e.Type == d.at; d.dead {
 		return errors.New("the process died")

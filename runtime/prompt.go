@@ -237,21 +237,26 @@ func (t *turn) sent(ctx context.Context, words string) error {
 	})
 }
 
-// accept records that the provider has the words: the route if there is none yet, and the turn.
+// accept records that the provider has the words: the route if there is none yet, and the turn. What other turns are built on is durable
+// at once. Of a turn that goes on in a known conversation only its own row is written, before long: were the process to die before that,
+// the turn is settled like one whose acceptance was not seen.
 func (t *turn) accept() {
 	t.accepted = true
 	s, r := t.s, t.r
 	body := &event.Accepted{Turn: t.number, NativeID: s.nativeID}
+	key, row := s.key1(), t.row(store.AcceptedYes, Fingerprint{})
+	rows := func(tx *store.Tx) error { return errors.Join(took(tx, key, row.Number), tx.PutTurn(row)) }
+	if t.carried == nil && (s.route != nil || !s.key.Named() && t.number > 1) {
+		r.o.Stream.Soon(event.PromptAccepted, t.at, body, rows)
+		return
+	}
 	err := r.o.Stream.Commit(context.Background(), event.PromptAccepted, t.at, body, func(tx *store.Tx) error {
 		if s.route == nil && s.key.Named() {
 			if err := r.createRoute(tx, s); err != nil {
 				return err
 			}
 		}
-		if err := took(tx, s.key1(), t.number); err != nil {
-			return err
-		}
-		return tx.PutTurn(t.row(store.AcceptedYes, Fingerprint{}))
+		return rows(tx)
 	})
 	if err != nil && t.broken == nil {
 		t.broken = err
@@ -336,7 +341,7 @@ func (t *turn) ended(ctx context.Context, result TurnResult, failure *Error, val
 	if t.accepted {
 		row.Accepted = store.AcceptedYes
 	}
-	if t.text.complete() && t.well {
+	if t.text.short() && t.well {
 		reply := FingerprintOf(t.text.String())
 		row.ReplyDigest, row.ReplyLetters = reply.Digest, reply.Letters
 	}
@@ -370,7 +375,7 @@ func (t *turn) forgetInstructions(tx *store.Tx) error {
 
 func (t *turn) endedBody(result TurnResult, failure *Error, value any) *event.Ended {
 	body := &event.Ended{
-		Turn: t.number, Outcome: "done", Stop: result.Stop, Reply: trimmed(t.text.String()), Value: value,
+		Turn: t.number, Outcome: "done", Stop: result.Stop, Reply: t.recordedReply(), Value: value,
 		NativeID: t.s.nativeID, Identity: string(t.s.identity), History: string(t.s.history),
 	}
 	if result.Usage != nil {
@@ -382,10 +387,12 @@ func (t *turn) endedBody(result TurnResult, failure *Error, value any) *event.En
 	return body
 }
 
-func trimmed(reply string) string {
-	var buf layout.Buffer
-	ends := layout.NewReply(&buf)
-	_ = ends.Value(reply)
-	_ = ends.Close()
-	return buf.String()
+// recordedReply is what the end of the turn says of the reply: all of it for machines that read events, else its beginning, since its pieces
+// are on record.
+func (t *turn) recordedReply() string {
+	reply := layout.TrimReply(t.text.String())
+	if t.r.o.WholeReplies || len(reply) <= maxReplyKept {
+		return reply
+	}
+	return strings.ToValidUTF8(reply[:maxReplyKept], "")
 }

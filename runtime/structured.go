@@ -31,7 +31,7 @@ func (r *Runner) structured(ctx context.Context, want form, q request) (any, *Er
 	q.whole = true
 	for k := 0; ; k++ {
 		var faults []schema.Fault
-		q.out = &layout.Buffer{}
+		q.out = layout.Nowhere{}
 		q.check = func(reply string) (any, *Error) {
 			found := readValue(reply, want.schema)
 			if faults = found.faults; len(faults) == 0 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	"xmd/lang/expr"
 	"xmd/lang/layout"
@@ -53,7 +54,7 @@ func (r *Runner) turn(ctx context.Context, with *partner, n *plan.Prompt, at pla
 			err = out.Value(expr.Indented(value))
 		}
 	case n.As != "":
-		req.out = &layout.Buffer{}
+		req.out, req.captured = layout.Nowhere{}, true
 		req.check = func(reply string) (any, *Error) { return reply, nil }
 		value, failure, err = r.sendOnce(ctx, req)
 	default:
@@ -81,15 +82,17 @@ func skipped(want form) any {
 
 // request is one turn to be made.
 type request struct {
-	with   *partner
-	at     place
-	where  event.At
-	words  string
-	own    string // the author's part of the words, for the log of a Conversation; "": all of them are
-	out    layout.Sink
-	whole  bool            // the whole reply is kept
-	resend bool            // the author wants it sent again when its fate is not known
-	schema json.RawMessage // that the reply should fit, for an agent that can be held to it; nil: none
+	with  *partner
+	at    place
+	where event.At
+	words string
+	own   string // the author's part of the words, for the log of a Conversation; "": all of them are
+	out   layout.Sink
+	whole bool // the whole reply is kept
+	// captured says that the value is the reply itself: it is not recorded beside it.
+	captured bool
+	resend   bool            // the author wants it sent again when its fate is not known
+	schema   json.RawMessage // that the reply should fit, for an agent that can be held to it; nil: none
 	// check makes the value of a reply that came to a normal end, or says why it is none; nil: there is no value.
 	check func(reply string) (any, *Error)
 }
@@ -165,11 +168,15 @@ func (t *turn) exchange(ctx context.Context, q request, out said) (value any, fa
 	}
 	t.well = failure == nil
 	if t.well && q.check != nil {
-		if value, failure = q.check(trimmed(t.text.String())); failure != nil {
+		if value, failure = q.check(layout.TrimReply(t.text.String())); failure != nil {
 			failure = t.failure(failure)
 		}
 	}
-	if err := t.ended(ctx, result, failure, value); err != nil {
+	recorded := value
+	if q.captured {
+		recorded = nil
+	}
+	if err := t.ended(ctx, result, failure, recorded); err != nil {
 		return nil, nil, thrown(err, q.where)
 	}
 	if result.Late || (perr != nil && !s.alive()) {
@@ -214,7 +221,12 @@ func (r *Runner) tellTurn(ctx context.Context, q request) (told bool, value any,
 	case end.Outcome == outcomeSkipped && end.Value == nil && q.with.n.Schema.Given:
 		return true, nil, nil, nil
 	case value == nil && q.check != nil:
-		value, failure = q.check(end.Reply) // a turn whose answer did not fit: what was wrong with it is told to the agent next
+		// A captured reply; or a turn whose answer did not fit: what was wrong with it is told to the agent next.
+		reply, err := r.reply(ctx, q, &end)
+		if err != nil {
+			return true, nil, nil, thrown(err, q.where)
+		}
+		value, failure = q.check(reply)
 		if failure != nil {
 			failure = asError(thrown(failure, where))
 		}
@@ -222,10 +234,28 @@ func (r *Runner) tellTurn(ctx context.Context, q request) (told bool, value any,
 	return true, value, failure, nil
 }
 
+// reply is the whole reply of a turn on record. One that was adopted has no pieces.
+func (r *Runner) reply(ctx context.Context, q request, end *turnEnd) (string, error) {
+	if end.Adopted || len(end.Reply) < maxReplyKept-utf8.UTFMax {
+		return end.Reply, nil
+	}
+	text := replyText{whole: true}
+	for piece, err := range r.o.Past.Text(ctx, q.where.Step, event.Message, "") {
+		if err != nil {
+			return "", storeError(err)
+		}
+		text.add(piece)
+	}
+	return layout.TrimReply(text.String()), nil
+}
+
 // tellReply puts the text of a turn where it went.
 func (r *Runner) tellReply(ctx context.Context, q request, end *turnEnd) error {
+	if q.check != nil {
+		return nil // its value goes there, if anything does
+	}
 	reply := layout.NewReply(q.out)
-	if end.Adopted || q.check != nil {
+	if end.Adopted {
 		if err := reply.Value(end.Reply); err != nil {
 			return err
 		}

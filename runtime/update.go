@@ -8,27 +8,44 @@ import (
 	"xmd/runtime/event"
 )
 
-// maxReplyKept bounds the reply that is kept in memory when nothing needs it whole.
+// maxReplyKept bounds the reply that is kept in memory when nothing needs it whole, and what is recorded of it beside its pieces.
 const maxReplyKept = 1 << 20
 
-// replyText gathers a reply, whole when somebody needs it, else its first part.
+// replyText gathers a reply, whole when somebody needs it, else its first part. A long one is put together once, at the end: a text that
+// grows is copied again and again, and is there twice meanwhile.
 type replyText struct {
-	whole bool
-	b     strings.Builder
-	total int64
+	whole  bool
+	blocks []string
+	b      strings.Builder // the last one
+	total  int64
 }
 
 func (r *replyText) add(s string) {
 	r.total += int64(len(s))
-	if r.whole || r.b.Len() < maxReplyKept {
-		r.b.WriteString(s)
+	if !r.whole && r.total-int64(len(s)) >= maxReplyKept {
+		return
+	}
+	r.b.WriteString(s)
+	if r.b.Len() >= maxReplyKept {
+		r.blocks = append(r.blocks, r.b.String())
+		r.b.Reset()
 	}
 }
 
-// complete says whether String is the whole reply.
-func (r *replyText) complete() bool { return int64(r.b.Len()) == r.total }
+// short says that the whole reply is here and small enough to be looked at closely.
+func (r *replyText) short() bool { return r.total <= maxReplyKept }
 
-func (r *replyText) String() string { return r.b.String() }
+// String is what was gathered. Nothing is added after it.
+func (r *replyText) String() string {
+	if len(r.blocks) == 0 {
+		return r.b.String()
+	}
+	if r.b.Len() > 0 || len(r.blocks) > 1 {
+		r.blocks = []string{strings.Join(append(r.blocks, r.b.String()), "")}
+		r.b.Reset()
+	}
+	return r.blocks[0]
+}
 
 // update takes one thing the agent did; it runs on the connection's reader, in wire order.
 func (t *turn) update(u Update) {

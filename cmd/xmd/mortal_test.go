@@ -45,6 +45,12 @@ func (m *mortal) Batch(e *event.Event) {
 	m.Recorder.Batch(e)
 }
 
+func (m *mortal) Soon(e *event.Event, extra any) {
+	m.die("before", e)
+	m.Recorder.Soon(e, extra)
+	m.die("after", e) // it is not durable yet
+}
+
 func (m *mortal) Commit(ctx context.Context, e *event.Event, extra any) error {
 	m.die("before", e)
 	err := m.Recorder.Commit(ctx, e, extra)

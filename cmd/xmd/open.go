@@ -85,6 +85,9 @@ type rows struct{ s *store.Store }
 // Batch keeps nothing.
 func (rows) Batch(*event.Event) {}
 
+// Soon writes the rows. A window has no turn of xmd's, so nothing is asked for soon.
+func (r rows) Soon(e *event.Event, extra any) { _ = r.Commit(context.Background(), e, extra) }
+
 // Commit writes the rows.
 func (r rows) Commit(ctx context.Context, _ *event.Event, extra any) error {
 	if fn, ok := extra.(func(*store.Tx) error); ok && fn != nil {

@@ -13,10 +13,11 @@ type Sink interface {
 	Event(e *Event)
 }
 
-// Recorder is the sink that keeps events. Batch takes one that need not be durable yet; Commit returns when e, everything
-// batched before it and the caller's extra rows are durable together.
+// Recorder is the sink that keeps events. Batch takes one that need not be durable yet, Soon one that has to be before long, together with
+// the caller's extra rows; Commit returns when e, everything taken before it and the caller's extra rows are durable together.
 type Recorder interface {
 	Batch(e *Event)
+	Soon(e *Event, extra any)
 	Commit(ctx context.Context, e *Event, extra any) error
 }
 
@@ -50,6 +51,17 @@ func (s *Stream) Emit(t Type, at At, body any) {
 	e := s.next(t, at, body)
 	if s.keep != nil {
 		s.keep.Batch(e)
+	}
+	s.show(e)
+}
+
+// Soon shows an event and has it durable before long, together with extra, and in any case before the next one that is committed.
+func (s *Stream) Soon(t Type, at At, body, extra any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.next(t, at, body)
+	if s.keep != nil {
+		s.keep.Soon(e, extra)
 	}
 	s.show(e)
 }

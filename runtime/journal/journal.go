@@ -1,6 +1,7 @@
 // Package journal writes a run's events to the store: records durable before anything is built on them, deltas batched.
 //
-//	Stream.Emit ─▶ Batch ─▶ pending ──(100 ms, 256 KiB)──▶ one transaction
+//	Stream.Emit ─▶ Batch ─▶ pending ──(100 ms, 256 KiB)──▶ one transaction, which waits for no disk
+//	Stream.Soon ─▶ Soon ─▶ pending + record + the caller's rows ──(100 ms)──▶ one durable transaction
 //	Stream.Commit ─▶ Commit ─▶ pending + record + the caller's rows ─▶ one durable transaction
 //
 // The text of the output is not kept: it follows from the document and what was recorded.
@@ -9,6 +10,7 @@ package journal
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,6 +37,7 @@ type Journal struct {
 	write   sync.Mutex // held while a transaction is written: batches keep their order
 	mu      sync.Mutex
 	pending []store.Record
+	rows    []func(*store.Tx) error // that belong to what is pending
 	bytes   int
 	delta   *delta // the open delta, not yet in pending
 	tails   map[deltaKey]*secret.Encoder
@@ -93,6 +96,17 @@ func (j *Journal) Batch(e *event.Event) {
 	}
 }
 
+// Soon is Batch for an event with rows: it, what extra writes and everything before it become durable together, after 100 ms or with the next
+// Commit. extra is nil or a func(*store.Tx) error, which may run more than once.
+func (j *Journal) Soon(e *event.Event, extra any) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.add(e)
+	if fn, ok := extra.(func(*store.Tx) error); ok {
+		j.rows = append(j.rows, fn)
+	}
+}
+
 // Commit makes e, everything before it and what extra writes durable together. extra is nil or a func(*store.Tx) error.
 func (j *Journal) Commit(ctx context.Context, e *event.Event, extra any) error {
 	fn, _ := extra.(func(*store.Tx) error)
@@ -139,35 +153,46 @@ func (j *Journal) flush(ctx context.Context, e *event.Event, extra func(*store.T
 	if e != nil {
 		j.add(e)
 	}
-	records, bytes := j.pending, j.bytes
-	j.pending, j.bytes = nil, 0
+	records, rows, bytes := j.pending, j.rows, j.bytes
+	j.pending, j.rows, j.bytes = nil, nil, 0
 	j.mu.Unlock()
-	if len(records) == 0 && extra == nil {
+	all := rows
+	if extra != nil {
+		all = append(slices.Clip(rows), extra)
+	}
+	if len(records) == 0 && len(all) == 0 {
 		return nil
 	}
-	err := j.store.Do(ctx, func(tx *store.Tx) error {
+	do := j.store.Do
+	if e == nil && len(all) == 0 {
+		do = j.store.DoSoon // texts, and what follows from the document
+	}
+	err := do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Append(j.run, records...); err != nil {
 			return err
 		}
-		if extra != nil {
-			return extra(tx)
+		for _, write := range all {
+			if err := write(tx); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 	if err != nil {
-		j.putBack(records, bytes, e != nil)
+		if e != nil { // its caller is told
+			records = records[:len(records)-1]
+		}
+		j.putBack(records, rows, bytes)
 	}
 	return err
 }
 
-// putBack returns what could not be written, without the record that was to be committed: its caller was told.
-func (j *Journal) putBack(records []store.Record, bytes int, withRecord bool) {
-	if withRecord {
-		records = records[:len(records)-1]
-	}
+// putBack returns what could not be written.
+func (j *Journal) putBack(records []store.Record, rows []func(*store.Tx) error, bytes int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.pending = append(records, j.pending...)
+	j.rows = append(rows, j.rows...)
 	j.bytes += bytes
 }
 
@@ -184,11 +209,19 @@ func (j *Journal) addDelta(e *event.Event, d *event.Delta) {
 	key := deltaKey{e.Type, e.At, d.Stream}
 	if cur := j.delta; cur == nil || cur.deltaKey != key {
 		j.endDelta()
+		if len(d.Text) >= deltaBytes {
+			j.piece(key, e.Time, d.Text)
+			return
+		}
 		j.delta = &delta{deltaKey: key, time: e.Time}
 	}
-	j.delta.text.WriteString(d.Text)
+	text := &j.delta.text
+	if now := text.Len() + len(d.Text); now > text.Cap() && now > deltaBytes/16 {
+		text.Grow(deltaBytes + deltaBytes/16 - text.Len()) // it goes on: not to be grown again and again
+	}
+	text.WriteString(d.Text)
 	j.bytes += len(d.Text)
-	if j.delta.text.Len() >= deltaBytes {
+	if text.Len() >= deltaBytes {
 		j.endDelta()
 	}
 }
@@ -200,12 +233,17 @@ func (j *Journal) endDelta() {
 	}
 	j.delta = nil
 	j.bytes -= d.text.Len()
-	tail := j.tails[d.deltaKey]
+	j.piece(d.deltaKey, d.time, d.text.String())
+}
+
+// piece puts the next piece of a text among the waiting records.
+func (j *Journal) piece(key deltaKey, at time.Time, text string) {
+	tail := j.tails[key]
 	if tail == nil {
 		tail = j.secrets.Encoder()
-		j.tails[d.deltaKey] = tail
+		j.tails[key] = tail
 	}
-	j.keepText(d.deltaKey, d.time, tail.Write(d.text.String()))
+	j.keepText(key, at, tail.Write(text))
 }
 
 // endTexts keeps what is held back of texts that have come to their end: it might have been the beginning of a secret.
@@ -223,10 +261,11 @@ func (j *Journal) keepText(key deltaKey, at time.Time, text string) {
 	if text == "" {
 		return
 	}
-	data, err := json.Marshal(stored{At: key.at, Body: &event.Delta{Text: text, Stream: key.stream}})
-	if err == nil {
-		j.put(store.Record{Step: key.at.Step, Kind: string(key.kind), Time: at, Data: data})
-	}
+	var made strings.Builder // written once, so it is as large as the text
+	enc := json.NewEncoder(&made)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(stored{At: key.at, Body: &event.Delta{Text: text, Stream: key.stream}}) // texts, into memory
+	j.put(store.Record{Step: key.at.Step, Kind: string(key.kind), Time: at, Made: strings.TrimSuffix(made.String(), "\n")})
 }
 
 func (j *Journal) keep(kind event.Type, at event.At, t time.Time, body any) {
@@ -237,10 +276,10 @@ func (j *Journal) keep(kind event.Type, at event.At, t time.Time, body any) {
 	if encoded, err := j.secrets.EncodeJSON(data); err == nil { // it is JSON: it has just been made
 		data = encoded
 	}
-	j.put(store.Record{Step: at.Step, Kind: string(kind), Time: t, Data: data})
+	j.put(store.Record{Step: at.Step, Kind: string(kind), Time: t, Made: string(data)})
 }
 
 func (j *Journal) put(r store.Record) {
 	j.pending = append(j.pending, r)
-	j.bytes += len(r.Data)
+	j.bytes += len(r.Made)
 }

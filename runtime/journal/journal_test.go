@@ -156,6 +156,56 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
+// Rows that were asked for soon are written with their record, before the next commit's own, and again if that failed.
+func TestSoon(t *testing.T) {
+	s := opened(t, t.TempDir())
+	j := journal.New(s, "r", nil)
+	var order []string
+	full := errors.New("no space left")
+	row := func(name string, err *error) func(*store.Tx) error {
+		return func(*store.Tx) error { order = append(order, name); return *err }
+	}
+	var none error
+	j.Soon(&event.Event{Type: event.PromptAccepted}, row("soon", &none))
+	if err := j.Commit(context.Background(), &event.Event{Type: event.PromptEnded}, row("lost", &full)); !errors.Is(err, full) {
+		t.Errorf("%v", err)
+	}
+	if got := kept(t, s); got != "" {
+		t.Errorf("kept %s", got)
+	}
+	if err := j.Commit(context.Background(), &event.Event{Type: event.RunEnded}, row("end", &none)); err != nil {
+		t.Error(err)
+	}
+	if got := kept(t, s); got != "prompt.accepted run.ended" {
+		t.Errorf("kept %s", got)
+	}
+	if got := strings.Join(order, " "); got != "soon lost soon end" {
+		t.Errorf("rows were written in the order %s", got)
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// What was asked for soon is not left waiting until something is committed.
+func TestSoonByItself(t *testing.T) {
+	s := opened(t, t.TempDir())
+	j := journal.New(s, "r", nil)
+	written := make(chan struct{})
+	j.Soon(&event.Event{Type: event.PromptAccepted}, func(*store.Tx) error { close(written); return nil })
+	select {
+	case <-written:
+	case <-time.After(10 * time.Second):
+		t.Error("nothing was written")
+	}
+	if err := j.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := kept(t, s); got != "prompt.accepted" {
+		t.Errorf("kept %s", got)
+	}
+}
+
 func BenchmarkDelta(b *testing.B) {
 	s := opened(b, b.TempDir())
 	j := journal.New(s, "r", nil)

@@ -51,3 +51,9 @@ func (s *Store) Count(ctx context.Context, table string) (n int, err error) {
 	})
 	return n, err
 }
+
+// Synchronous is how SQLite will write the transaction: 2 waits for the disk.
+func (tx *Tx) Synchronous() (level int, err error) {
+	_, err = tx.row("pragma", `PRAGMA synchronous`, nil, &level)
+	return level, err
+}

@@ -19,16 +19,19 @@ import (
 
 // schemaVersion is the one that this build writes. It knows those before it: a store that has one is made this when it is opened for
 // writing.
-const schemaVersion = 2
+const schemaVersion = 3
 
 // schemas are what makes each schema of the one before it; the first makes it of nothing.
-var schemas = [schemaVersion]string{schemaSQL, schema2SQL}
+var schemas = [schemaVersion]string{schemaSQL, schema2SQL, schema3SQL}
 
 //go:embed schema.sql
 var schemaSQL string
 
 //go:embed schema2.sql
 var schema2SQL string
+
+//go:embed schema3.sql
+var schema3SQL string
 
 // open prepares the directory, creates the database if there is none, and checks that it is one of ours.
 func (s *Store) open(ctx context.Context) error {
@@ -131,7 +134,7 @@ func (s *Store) dial(ctx context.Context, source string) error {
 		db.Close()
 		return s.wrap("open", err)
 	}
-	s.db, s.conn = db, conn
+	s.db, s.conn, s.care = db, conn, durable
 	// From here on transact waits in slices (Tx.begin).
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA busy_timeout=%d", busySlice.Milliseconds())); err != nil {
 		_ = s.disconnect()

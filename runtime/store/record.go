@@ -15,6 +15,8 @@ type Record struct {
 	Kind string          // "prompt.sent"; never empty
 	Time time.Time       // zero: now
 	Data json.RawMessage // one JSON value; nil: none
+	// Made is one JSON value in the place of Data, by a writer that has just encoded it: it is not looked at again. "" in what is read.
+	Made string
 }
 
 // Append adds records to a run's journal, in order, and returns the sequence number of the last. Of no records it
@@ -44,9 +46,12 @@ func (tx *Tx) appendOne(run string, seq int64, r Record) error {
 	if r.Kind == "" {
 		return fmt.Errorf("append: a record of run %s has no kind", run)
 	}
-	data, err := jsonText(r.Data)
-	if err != nil {
-		return fmt.Errorf("append: %s of run %s: %w", r.Kind, run, err)
+	data := r.Made
+	if data == "" {
+		var err error
+		if data, err = jsonText(r.Data); err != nil {
+			return fmt.Errorf("append: %s of run %s: %w", r.Kind, run, err)
+		}
 	}
 	return tx.write("append", `INSERT INTO record (run, seq, step, kind, time, data) VALUES (?, ?, ?, ?, ?, ?)`,
 		run, seq, r.Step, r.Kind, toMillis(tx.now(r.Time)), data)

@@ -40,6 +40,7 @@ type Store struct {
 	conn  *sql.Conn     // the only connection
 	turn  chan struct{} // holds one token: whoever has it uses conn
 	stmts map[string]*sql.Stmt
+	care  mode // of the transactions of conn
 	locks lockSet
 
 	version int // of the schema that was found, or made

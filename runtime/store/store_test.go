@@ -34,6 +34,33 @@ func do(t *testing.T, s *store.Store, fn func(tx *store.Tx) error) {
 	}
 }
 
+// Each transaction is written with the care that it asked for, whatever came before it.
+func TestCare(t *testing.T) {
+	s := fresh(t)
+	for i, c := range []struct {
+		do   func(context.Context, func(*store.Tx) error) error
+		want int
+	}{{s.Do, 2}, {s.DoSoon, 1}, {s.DoSoon, 1}, {s.View, 1}, {s.Do, 2}, {s.DoSoon, 1}, {s.Do, 2}} {
+		err := c.do(ctx, func(tx *store.Tx) error {
+			level, err := tx.Synchronous()
+			if level != c.want {
+				t.Errorf("transaction %d: %d, want %d", i, level, c.want)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.DoSoon(ctx, func(tx *store.Tx) error { return tx.BeginRun(store.Run{ID: "r"}) }); err != nil {
+		t.Fatal(err)
+	}
+	other := open(t, s.Dir())
+	if _, err := other.FindRun(ctx, "r"); err != nil {
+		t.Errorf("another process does not see it: %v", err)
+	}
+}
+
 func TestOpenAnyPath(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a?b#c%41 d&e=ä", "xmd")
 	s := open(t, dir)
@@ -66,7 +93,7 @@ func TestOpenDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, store.KindDamaged},
-		{"newer schema", raw("UPDATE store SET version = 3"), store.KindNewer},
+		{"newer schema", raw("UPDATE store SET version = version + 1"), store.KindNewer},
 		{"unknown schema", raw("PRAGMA ignore_check_constraints=1; UPDATE store SET version = -1"), store.KindUnaccountable},
 		{"no version", raw("DELETE FROM store"), store.KindUnaccountable},
 		{"another program's", raw("DROP TABLE store"), store.KindUnaccountable},

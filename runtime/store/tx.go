@@ -19,19 +19,38 @@ type Tx struct {
 // Do runs fn in a write transaction and returns when its records are durable. When fn or the commit fails nothing of
 // it is kept. It waits for other processes' writes up to 10 s (KindBusy), less when ctx ends. fn runs once.
 func (s *Store) Do(ctx context.Context, fn func(tx *Tx) error) error {
-	return s.transact(ctx, true, fn)
+	return s.transact(ctx, durable, fn)
+}
+
+// DoSoon is Do without the wait for the disk: what it writes outlives this process at once, and the machine when the next Do of
+// this Store has returned.
+func (s *Store) DoSoon(ctx context.Context, fn func(tx *Tx) error) error {
+	return s.transact(ctx, soon, fn)
 }
 
 // View runs fn on one consistent state of the store. fn's Tx refuses to write.
 func (s *Store) View(ctx context.Context, fn func(tx *Tx) error) error {
-	return s.transact(ctx, false, fn)
+	return s.transact(ctx, reading, fn)
 }
 
-func (s *Store) transact(ctx context.Context, write bool, fn func(tx *Tx) error) (err error) {
+// mode is what a transaction is for. Those that write are also how SQLite calls the care that they take.
+type mode string
+
+const (
+	reading mode = ""
+	soon    mode = "NORMAL"
+	durable mode = "FULL"
+)
+
+func (s *Store) transact(ctx context.Context, how mode, fn func(tx *Tx) error) (err error) {
 	if err := s.acquire(ctx); err != nil {
 		return err
 	}
 	defer s.release()
+	if err := s.careful(ctx, how); err != nil {
+		return err
+	}
+	write := how != reading
 	tx := &Tx{s: s, ctx: context.WithoutCancel(ctx), writable: write}
 	if err := tx.begin(ctx); err != nil {
 		return err
@@ -52,6 +71,18 @@ func (s *Store) transact(ctx context.Context, write bool, fn func(tx *Tx) error)
 		return s.wrap("commit", err)
 	}
 	done = true
+	return nil
+}
+
+// careful sets how the next transaction is written. The statement acts when it is prepared, so it is prepared each time.
+func (s *Store) careful(ctx context.Context, how mode) error {
+	if how == reading || how == s.care {
+		return nil
+	}
+	if _, err := s.conn.ExecContext(context.WithoutCancel(ctx), "PRAGMA synchronous="+string(how)); err != nil {
+		return s.wrap("begin", err)
+	}
+	s.care = how
 	return nil
 }
 
