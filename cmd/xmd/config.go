@@ -122,7 +122,13 @@ func configError(path string, err error) error {
 	var decode *toml.DecodeError
 	if errors.As(err, &decode) {
 		row, col := decode.Position()
-		return runtime.Errorf(runtime.KindUsage, "%s:%d:%d: %s", path, row, col, strings.TrimPrefix(decode.Error(), "toml: "))
+		what := strings.TrimPrefix(decode.Error(), "toml: ")
+		if key := decode.Key(); len(key) > 0 {
+			if form := formOf(reflect.TypeFor[config](), key); form != "" {
+				what = strings.Join(key, ".") + " has to be " + form
+			}
+		}
+		return runtime.Errorf(runtime.KindUsage, "%s:%d:%d: %s", path, row, col, what)
 	}
 	return runtime.Errorf(runtime.KindUsage, "%s: %w", path, err)
 }

@@ -50,6 +50,36 @@ func eachWord(table reflect.Value, above []string, do func(key []string, k confi
 	}
 }
 
+// formOf says what a key's value has to be; "" for a key that is not known.
+func formOf(t reflect.Type, key []string) string {
+	for _, name := range key {
+		switch t.Kind() {
+		case reflect.Map:
+			t = t.Elem()
+		case reflect.Struct:
+			keys := configKeys(t)
+			i := slices.IndexFunc(keys, func(k configKey) bool { return k.name == name })
+			if i < 0 {
+				return ""
+			}
+			t = keys[i].of
+		default:
+			return ""
+		}
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return `a text, as in "text"`
+	case reflect.Slice:
+		return `a list of texts, as in ["one", "two"]`
+	case reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a table"
+}
+
 // knownKeys lists the keys for a message.
 func knownKeys() string {
 	var plain, tables []string

@@ -36,11 +36,16 @@ func TestConfigSchemaIsWhatTheReaderTakes(t *testing.T) {
 		{"policy = 'yes'\n", false, ":1:1: there is no policy \"yes\"; write \"approve-all\" or "},
 		{"[limits]\ntimeout = 'soon'\n", false, ":2:1: limits.timeout: \"soon\" is no duration"},
 		{"[limits]\ntimeout = '0s'\n", false, ":2:1: limits.timeout: the duration 0s is zero"},
-		{"[limits]\ntimeout = 30\n", false, ":2:11:"},
-		{"secrets = 'A'\n", false, ":1:11:"},
-		{"agent = ['x']\n", false, ":1:"},
+		{"[limits]\ntimeout = 30\n", false, ":2:11: limits.timeout has to be a text, as in \"text\""},
+		{"[limits]\nmax-turns = 'x'\n", false, ":2:13: limits.max-turns has to be a whole number"},
+		{"[limits]\nmax-cost = 'x'\n", false, ":2:12: limits.max-cost has to be a number"},
+		{"[agents.mine]\ncommand = ['m', 'a']\n", false, ":2:11: agents.mine.command has to be a text, as in \"text\""},
+		{"[agents.mine]\ncommand = 'm'\nargs = 'a'\n", false, ":3:8: agents.mine.args has to be a list of texts, as in [\"one\", \"two\"]"},
+		{"limits = 3\n", false, ":1:10: limits has to be a table"},
+		{"secrets = 'A'\n", false, ":1:11: secrets has to be a list of texts"},
+		{"agent = ['x']\n", false, ":1:9: agent has to be a text"},
 		{"[agents.mine]\nreject = 'never'\n", false, ":2:1: [agents.mine] there is no reject \"never\" for this agent"},
-		{"[agents]\nmine = 'x'\n", false, ":2:"},
+		{"[agents]\nmine = 'x'\n", false, ":2:8: agents.mine has to be a table"},
 	} {
 		path := filepath.Join(t.TempDir(), "xmd.toml")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

@@ -43,6 +43,17 @@ func (r *Reply) Value(text string) error  { return r.ends.Author(text) }
 // Close ends the reply.
 func (r *Reply) Close() error { return r.ends.Close() }
 
+// TrimReply is what NewReply passes on of a reply that is there as a whole. It is a part of it, so nothing is copied.
+func TrimReply(reply string) string {
+	solid := strings.TrimRight(reply, blanks)
+	if solid == "" {
+		return ""
+	}
+	end := len(solid) + lineEnd(reply[len(solid):])
+	blank := reply[:len(reply)-len(strings.TrimLeft(reply, blanks))]
+	return reply[strings.LastIndexByte(blank, '\n')+1 : end]
+}
+
 // blanks are the characters a blank line may hold, line ends included.
 const blanks = " \t\r\n"
 

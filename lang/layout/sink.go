@@ -23,6 +23,12 @@ func (b *Buffer) String() string { return b.b.String() }
 // Len returns how many bytes were put in so far.
 func (b *Buffer) Len() int { return b.b.Len() }
 
+// Nowhere is the Sink of what nobody needs.
+type Nowhere struct{}
+
+func (Nowhere) Author(string) error { return nil }
+func (Nowhere) Value(string) error  { return nil }
+
 // AsValue returns a Sink that hands everything to out as a value: what a component or its children printed is text to the
 // document around it, whoever wrote it.
 func AsValue(out Sink) Sink { return asValue{out} }

@@ -260,3 +260,24 @@ func TestAsValue(t *testing.T) {
 		t.Errorf("%q", out.String())
 	}
 }
+
+// A reply that is there as a whole is trimmed to what it is when it comes in pieces.
+func TestTrimReply(t *testing.T) {
+	letters := []string{"a", " ", "\t", "\n", "\r\n", "é"}
+	var each func(text string, n int)
+	each = func(text string, n int) {
+		var out layout.Buffer
+		r := layout.NewReply(&out)
+		_ = r.Value(text)
+		_ = r.Close()
+		if got := layout.TrimReply(text); got != out.String() {
+			t.Errorf("%q: %q, in pieces %q", text, got, out.String())
+		}
+		if n > 0 {
+			for _, l := range letters {
+				each(text+l, n-1)
+			}
+		}
+	}
+	each("", 6)
+}
