@@ -3,12 +3,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -94,7 +97,8 @@ func (s *seat) until(what string, do func(), worked func() bool) {
 	}
 }
 
-// says types a prompt, and waits for its answer.
+// says types a prompt, and waits for its answer: on the screen, and in the agent's own record of the conversation. Who reads an answer leaves
+// later than a test does, and one of these programs was seen to lose a turn that was left within the instant in which it ended.
 func (s *seat) says(words, answer string) {
 	s.p.t.Helper()
 	before := len(s.p.model.Requests())
@@ -102,6 +106,24 @@ func (s *seat) says(words, answer string) {
 	s.AwaitLetters(words)
 	s.until("the prompt reaches the model", func() { s.Type("\r") }, func() bool { return len(s.p.model.Requests()) > before })
 	s.AwaitLetters(answer)
+	s.until("the agent has recorded its answer", func() {}, func() bool { return s.p.recorded(strconv.Quote(answer)) })
+}
+
+// recorded says whether a file that an agent keeps in the home holds the text.
+func (p *person) recorded(text string) (found bool) {
+	_ = filepath.WalkDir(p.place.Home, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil || found: // files come and go
+			return nil
+		case d.IsDir() && path == filepath.Join(p.place.Home, "state"):
+			return fs.SkipDir
+		case d.Type().IsRegular() && strings.HasSuffix(path, ".jsonl"):
+			data, _ := os.ReadFile(path)
+			found = bytes.Contains(data, []byte(text))
+		}
+		return nil
+	})
+	return found
 }
 
 // leaves types what leaves the interface, and waits until done says that it was left.
