@@ -90,9 +90,20 @@ func (e *Ends) Author(text string) error {
 	return nil
 }
 
+// apart is how long a text is that is not worth copying to hand it on together with what was held.
+const apart = 1 << 10
+
 // release puts out what was held, and then text: it was not at the end. Blank lines at the beginning go here.
 func (e *Ends) release(text string) error {
 	if e.held == "" && e.any {
+		return e.pass(text)
+	}
+	if e.any && len(text) >= apart {
+		held := e.held
+		e.held = ""
+		if err := e.pass(held); err != nil {
+			return err
+		}
 		return e.pass(text)
 	}
 	text = e.held + text
