@@ -76,7 +76,7 @@ func (r *Runner) own(ctx context.Context, s *session) error {
 		return err
 	}
 	s.lock = lock
-	err = r.o.Store.Do(ctx, func(tx *store.Tx) error {
+	err = r.o.Store.DoSoon(ctx, func(tx *store.Tx) error { // a prompt makes it durable
 		gen, err := currentGeneration(tx, s.key)
 		if err != nil {
 			return err

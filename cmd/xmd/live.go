@@ -185,7 +185,8 @@ func (l *live) record(ctx context.Context, h *host, j job) error {
 	if err != nil {
 		return err
 	}
-	return l.store.BeginRun(ctx, store.Run{ID: l.id, Document: j.plan.Source.Name, Dir: h.dir, Props: raw, Settings: given, Sources: sources})
+	run := store.Run{ID: l.id, Document: j.plan.Source.Name, Dir: h.dir, Props: raw, Settings: given, Sources: sources}
+	return l.store.DoSoon(ctx, func(tx *store.Tx) error { return tx.BeginRun(run) }) // durable with the first thing that the run does
 }
 
 // finish closes the agents, records the end, shows it and returns the exit code as an error.

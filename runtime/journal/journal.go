@@ -24,7 +24,7 @@ import (
 const (
 	flushBytes = 256 << 10
 	flushEvery = 100 * time.Millisecond
-	maxWaiting = 1 << 20
+	maxWaiting = 4 << 20
 	deltaBytes = 64 << 10 // an open delta that reaches this is a record: one text in many copies is what costs memory
 )
 
@@ -73,7 +73,7 @@ func New(s *store.Store, run string, secrets *secret.Set) *Journal {
 	return j
 }
 
-// Batch keeps e for the next transaction. Output text is not kept. It waits only when 1 MiB is already waiting.
+// Batch keeps e for the next transaction. Output text is not kept. It waits only when 4 MiB are already waiting.
 func (j *Journal) Batch(e *event.Event) {
 	if e.Type == event.Text {
 		return
@@ -164,7 +164,7 @@ func (j *Journal) flush(ctx context.Context, e *event.Event, extra func(*store.T
 		return nil
 	}
 	do := j.store.Do
-	if e == nil && len(all) == 0 {
+	if e == nil && len(all) == 0 || e != nil && len(rows) == 0 && light[e.Type] {
 		do = j.store.DoSoon // texts, and what follows from the document
 	}
 	err := do(ctx, func(tx *store.Tx) error {
@@ -186,6 +186,10 @@ func (j *Journal) flush(ctx context.Context, e *event.Event, extra func(*store.T
 	}
 	return err
 }
+
+// light are records behind which a durable one comes before anything is done outside of xmd. It makes them durable too, so they do not wait for
+// the disk themselves.
+var light = map[event.Type]bool{event.RunStarted: true, event.SessionOpened: true}
 
 // putBack returns what could not be written.
 func (j *Journal) putBack(records []store.Record, rows []func(*store.Tx) error, bytes int) {
