@@ -56,7 +56,7 @@ type guarded struct {
 // launch starts the guardian with the program's streams, and waits until the program
 // runs.
 func launch(ctx context.Context, o Options, path string, std [3]*os.File) (backend, error) {
-	args := []string{"xmd", guardianCommand, o.EOFWait.String(), o.TermWait.String(), strconv.Itoa(len(o.Locks)), path, "--"}
+	args := []string{"xmd", guardianCommand, o.Remove, o.EOFWait.String(), o.TermWait.String(), strconv.Itoa(len(o.Locks)), path, "--"}
 	return guarding(ctx, o, args, std, &syscall.SysProcAttr{Setsid: true})
 }
 
