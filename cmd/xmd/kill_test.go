@@ -355,3 +355,15 @@ func TestAKilledGuardianLeavesNothing(t *testing.T) {
 		})
 	}
 }
+
+// An agent that dies in a turn and leaves something that is hard to end does not stand in the way of the next prompt: it attaches anew, when
+// everything of the first is gone.
+func TestTheNextPromptAttachesAnew(t *testing.T) {
+	h := newHome(t, "<Prompt agent=\"sim\" session=\"s\">first</Prompt>\n<Prompt agent=\"sim\" session=\"s\">second</Prompt>\n")
+	h.write("script.xmd", "<WhenPrompt template=\"first\">\n<Say>half of it</Say>\n<Exit code={9}/>\n</WhenPrompt>\n<WhenPrompt template=\"second\">\n<Say>all of it</Say>\n</WhenPrompt>\n")
+	o := h.xmd([]string{"XMD_SIM_SCRIPT=" + filepath.Join(h.dir, "script.xmd"), "XMD_SIM_FAULT=grandchild=setsid+stubborn"}, "run", "doc.xmd")
+	if o.code != 1 || !strings.HasSuffix(o.stdout, "all of it\n") || !strings.Contains(o.stderr, "ended in the middle of a turn") {
+		t.Errorf("%+v", o)
+	}
+	h.check()
+}
