@@ -182,22 +182,26 @@ func twice(records []store.Record, delivered map[string]int, asked map[string]in
 
 var lineOf = regexp.MustCompile(`^[^:]+:(\d+):`)
 
-// ranTwice says which exec block ran more often than is on record, or never.
+// ranTwice says which exec block ran more often than its beginnings on record, or less often than its good ends.
 func ranTwice(records []store.Record, execs map[string]int, ran string) (bad []string) {
-	started := map[int]int{}
+	started, done := map[int]int{}, map[int]int{}
 	for _, r := range records {
 		e := read(r)
-		if m := lineOf.FindStringSubmatch(e.At.Position); m != nil && r.Kind == "step.started" && e.Body.Kind == "exec" {
-			line, _ := strconv.Atoi(m[1])
+		m := lineOf.FindStringSubmatch(e.At.Position)
+		if m == nil || e.Body.Kind != "exec" {
+			continue
+		}
+		line, _ := strconv.Atoi(m[1])
+		switch {
+		case r.Kind == "step.started":
 			started[line]++
+		case r.Kind == "step.ended" && e.Body.Outcome == "done":
+			done[line]++
 		}
 	}
 	for t, line := range execs {
-		switch n := strings.Count(ran, t+"\n"); {
-		case n > started[line]:
-			bad = append(bad, fmt.Sprintf("the block %s ran %d times; %d are on record", t, n, started[line]))
-		case n == 0 && started[line] > 0:
-			bad = append(bad, fmt.Sprintf("the block %s is on record and never ran", t))
+		if n := strings.Count(ran, t+"\n"); n > started[line] || n < done[line] {
+			bad = append(bad, fmt.Sprintf("the block %s ran %d times; on record are %d beginnings and %d good ends", t, n, started[line], done[line]))
 		}
 	}
 	return bad

@@ -90,7 +90,7 @@ func (c *course) after(ctx context.Context, one call) bool {
 
 var (
 	resendHint = regexp.MustCompile(`(?m)^xmd resume \S+ --resend (\S+)`)
-	retryHint  = regexp.MustCompile(`xmd resume \S+ --retry (\S+) runs that step again`)
+	retryHint  = regexp.MustCompile(`xmd resume \S+ --retry (\S+)`)
 )
 
 // next is what a person would type then: a resume, with the decisions that xmd asks for. nil: there is nothing to do, which is a finding.
