@@ -7,6 +7,9 @@
 # make cross      compile for Linux, macOS and Windows; nothing is run there
 # make lint       gofmt, go vet, golangci-lint (pinned, built into the cache folder)
 # make bench      Go benchmarks; BENCH=regexp narrows, BENCHTIME=5s lengthens
+# make soak       xmd under random kills for SOAK (10m), then every promise about what is on record; SEED=N repeats a choice of kills
+# make soak-short the same for 45s, as in CI
+# make faults     every fault of the scripted agent at 1, 10 and 64 sessions; make test takes a part of them
 # make fuzz       every fuzz target in turn for FUZZTIME (60s)
 
 SHELL      := /bin/bash
@@ -43,6 +46,8 @@ else
 REAL_PAGE  ?= bin/evidence.md
 endif
 FUZZTIME   ?= 60s
+SOAK       ?= 10m
+SEED       ?= 0
 BENCH      ?= .
 BENCHTIME  ?= 1s
 
@@ -51,7 +56,7 @@ LINT_DIR   := $(CACHE)/xmd-tools/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env
 LINT       := $(LINT_DIR)/golangci-lint
 
 .DELETE_ON_ERROR:
-.PHONY: build demo test real live cross lint bench fuzz clean help
+.PHONY: build demo test real live cross lint bench soak soak-short faults fuzz clean help
 
 # The Go tool decides what is out of date, so the binary is always asked for.
 build:
@@ -100,6 +105,16 @@ $(LINT):
 
 bench:
 	$(GO) test $(GOFLAGS_) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 60m ./...
+
+# What it finds ends it with an error and keeps its folder; the last lines say how to repeat it.
+soak: build
+	$(GO) run $(GOFLAGS_) ./cmd/soak -xmd bin/xmd -for $(SOAK) -seed $(SEED)
+
+soak-short:
+	@$(MAKE) soak SOAK=45s
+
+faults:
+	XMD_FAULTS=all $(GO) test $(GOFLAGS_) -count=1 -timeout $(TEST_TIMEOUT) -run '^TestFaults' -v ./cmd/xmd
 
 fuzz:
 	@dirs=$$(grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -rn1 dirname | sort -u || true); \

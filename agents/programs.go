@@ -19,7 +19,7 @@ var _ runtime.Programs = Programs{}
 func (Programs) Run(ctx context.Context, p runtime.Program) (runtime.ProgramExit, error) {
 	var one sync.Mutex // the two streams come from two goroutines
 	child, err := proc.Start(ctx, proc.Options{
-		Argv: p.Argv, Env: p.Env, Dir: p.Dir, Locks: p.Locks, NullStdin: true, StderrCopy: feed{&one, p.Stderr},
+		Argv: p.Argv, Env: p.Env, Dir: p.Dir, Locks: p.Locks, Remove: p.Remove, NullStdin: true, StderrCopy: feed{&one, p.Stderr},
 	})
 	if err != nil {
 		return runtime.ProgramExit{}, err

@@ -74,8 +74,9 @@ type Holder interface {
 	Hold(ctx context.Context, lock *os.File) error
 }
 
-// Ender is a Connection that tells when its process has ended.
+// Ender is a Connection that tells when it has ended by itself.
 type Ender interface {
+	// Done is closed when nothing can be sent any more. What the agent has started may still run: Close waits for it.
 	Done() <-chan struct{}
 }
 

@@ -152,7 +152,7 @@ func (r *Runner) endSkipped(ctx context.Context, where event.At, body *event.Ste
 
 // execNow runs the block: what it binds, and the code it ended with (nil when it did not end by itself).
 func (r *Runner) execNow(ctx context.Context, n *plan.Exec, at place, out layout.Sink) (value any, code *int, err error) {
-	dir, err := os.MkdirTemp("", "xmd-exec-")
+	dir, err := r.scratch(scratchExec)
 	if err != nil {
 		return nil, nil, Errorf(KindFailed, "no folder for the script: %w", plainOS(err))
 	}
@@ -194,7 +194,7 @@ func (r *Runner) program(n *plan.Exec, at place, dir string) (Program, error) {
 	if err != nil {
 		return Program{}, err
 	}
-	p := Program{Argv: append(argv, script), Env: env, Dir: r.o.Dir}
+	p := Program{Argv: append(argv, script), Env: env, Dir: r.o.Dir, Remove: dir}
 	if n.Cwd != "" {
 		if p.Dir, err = r.workdir(n.Cwd, at); err != nil {
 			return Program{}, err

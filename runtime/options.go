@@ -90,7 +90,7 @@ type Program struct {
 	Env            []string
 	Dir            string
 	Locks          []*os.File // held by its guardian until no process of it is left
-	Remove         string     // a folder that goes with a program that a Terminal runs; "": none
+	Remove         string     // a folder that goes when no process of it is left, also if this process was killed; "": none
 	Stdout, Stderr func([]byte)
 }
 

@@ -69,7 +69,7 @@ type bodyEnd struct {
 
 // newGroup makes the set of n bodies of an element. scope names the scope of each one's unnamed sessions.
 func (r *Runner) newGroup(at place, s plan.Step, kind string, n, limit int, scope func(i int) string) *group {
-	g := &group{r: r, at: at, where: at.where(s), kind: kind, limit: limit, spools: &spools{held: &r.held}}
+	g := &group{r: r, at: at, where: at.where(s), kind: kind, limit: limit, spools: &spools{held: &r.held, folder: func() (string, error) { return r.scratch(scratchOutput) }}}
 	for i := range n {
 		t := &task{out: &spool{all: g.spools, n: i}, done: make(chan struct{}), scope: scope(i)}
 		t.at = at

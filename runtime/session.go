@@ -100,7 +100,7 @@ func (s *session) fail(err error) error {
 	return e
 }
 
-// alive says whether the attachment's process still runs.
+// alive says whether the attachment still has an agent to talk to.
 func (s *session) alive() bool {
 	if s.conn == nil {
 		return false

@@ -35,7 +35,8 @@ func (r *Runner) stderr(at event.At, text string) {
 
 // spools is the folder of one set of bodies that run at once; it is made when the first of them needs it.
 type spools struct {
-	held *atomic.Int64 // what waits in memory in the whole run
+	held   *atomic.Int64 // what waits in memory in the whole run
+	folder func() (string, error)
 
 	mu  sync.Mutex
 	dir string
@@ -46,7 +47,7 @@ func (s *spools) file(n int) (*os.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dir == "" {
-		dir, err := os.MkdirTemp("", "xmd-out-")
+		dir, err := s.folder()
 		if err != nil {
 			return nil, err
 		}

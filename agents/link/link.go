@@ -75,8 +75,9 @@ func (l *Link) Connect(stdout io.ReadCloser, stdin io.WriteCloser, o wire.Option
 // Hold hands a further lock to the guardian.
 func (l *Link) Hold(ctx context.Context, lock *os.File) error { return l.Proc.Hold(ctx, lock) }
 
-// Done is closed when no process of the agent is left.
-func (l *Link) Done() <-chan struct{} { return l.Proc.Done() }
+// Done is closed when the agent can be told nothing more: its pipes have ended. Something that it has started may still run, until Close
+// returns.
+func (l *Link) Done() <-chan struct{} { return l.Wire.Done() }
 
 // Close ends the agent's process; see runtime.Connection.
 func (l *Link) Close(ctx context.Context) error {

@@ -18,6 +18,9 @@
 // guardian stays in xmd's session, in a group of its own: it hands the terminal over, takes
 // it back when the program is stopped or ends, and restores it when xmd dies.
 //
+// Who kills a guardian takes its program with it. The rest of the tree falls to xmd, which adopts orphans ([AdoptOrphans]) and ends
+// them before the program is Done; if xmd is killed too, what is left of the tree stays.
+//
 // Every program that calls Start or Terminal.Run must call [GuardianMain] first of all in main, and
 // in TestMain.
 package proc

@@ -53,6 +53,7 @@ const (
 )
 
 type guardian struct {
+	remove string                 // a folder that goes with the program; "": none
 	wait   [killing]time.Duration // length of a phase
 	leader int
 	ended  chan syscall.WaitStatus // the program's
@@ -72,6 +73,9 @@ func guard(args []string, w *window) int {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "xmd:", err)
 		return exitUsage
+	}
+	if g.remove != "" {
+		defer func() { _ = os.RemoveAll(g.remove) }()
 	}
 	// The parent-death signal belongs to the thread that starts the program: it must
 	// live as long as the guardian, so this goroutine keeps it.
@@ -118,9 +122,10 @@ func guard(args []string, w *window) int {
 // parse reads the arguments that launch gives, and makes sure that the program
 // inherits neither the lifeline nor a lock.
 func (g *guardian) parse(args []string) (path string, argv []string, err error) {
-	if len(args) < 6 || args[4] != "--" {
+	if len(args) < 7 || args[5] != "--" {
 		return "", nil, fmt.Errorf("%s is for xmd itself", guardianCommand)
 	}
+	g.remove, args = args[0], args[1:]
 	if g.wait[waiting], err = time.ParseDuration(args[0]); err != nil {
 		return "", nil, err
 	}

@@ -12,6 +12,9 @@ import (
 // GuardianMain does nothing: there is no guardian on this platform.
 func GuardianMain() {}
 
+// AdoptOrphans does nothing: there are no guardians that could leave any.
+func AdoptOrphans() {}
+
 // plain is a program without a guardian: only the program itself is ended, it lives
 // on when xmd dies, and it holds no locks.
 type plain struct {

@@ -56,7 +56,7 @@ type guarded struct {
 // launch starts the guardian with the program's streams, and waits until the program
 // runs.
 func launch(ctx context.Context, o Options, path string, std [3]*os.File) (backend, error) {
-	args := []string{"xmd", guardianCommand, o.EOFWait.String(), o.TermWait.String(), strconv.Itoa(len(o.Locks)), path, "--"}
+	args := []string{"xmd", guardianCommand, o.Remove, o.EOFWait.String(), o.TermWait.String(), strconv.Itoa(len(o.Locks)), path, "--"}
 	return guarding(ctx, o, args, std, &syscall.SysProcAttr{Setsid: true})
 }
 
@@ -74,7 +74,7 @@ func guarding(ctx context.Context, o Options, args []string, std [3]*os.File, at
 		ExtraFiles:  append([]*os.File{theirs}, o.Locks...),
 		SysProcAttr: attr,
 	}
-	if err := g.cmd.Start(); err != nil {
+	if err := g.begin(); err != nil {
 		mine.Close()
 		return nil, err
 	}
@@ -96,6 +96,7 @@ func (g *guarded) abandon() {
 	go func() {
 		defer close(gone)
 		_ = g.cmd.Wait()
+		g.collected()
 	}()
 	select {
 	case <-gone:
@@ -256,11 +257,16 @@ func (g *guarded) send(fd int, ack chan error) error {
 }
 
 // wait returns when the guardian has ended. If it was killed, its program died with
-// it where the platform can do that, and the rest of the group is killed here.
+// it where the platform can do that, and the rest of the group is killed here, and
+// all the rest by a process that adopts orphans.
 func (g *guarded) wait() (Exit, bool) {
 	<-g.read
 	_ = g.cmd.Wait() // its own status repeats the program's
+	g.collected()
 	g.life.Close()
+	if !g.cmd.ProcessState.Exited() {
+		endOrphans()
+	}
 	if !g.told {
 		_ = syscall.Kill(-g.leader, syscall.SIGKILL)
 		return exitOf(g.cmd.ProcessState.Sys().(syscall.WaitStatus)), false

@@ -4,6 +4,7 @@ package proc
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -69,6 +70,7 @@ func init() {
 		"fds":     fds,
 		"owner":   owner,
 		"upgrade": upgraded,
+		"adopter": adopter,
 	}
 }
 
@@ -147,6 +149,35 @@ func owner(arg string) int {
 	}
 	fmt.Println("ready")
 	select {}
+}
+
+// adopter is an xmd with two programs, one of whose guardians is killed. It says what is left of each when that one is done.
+func adopter(string) int {
+	AdoptOrphans()
+	var trees [2]*Process
+	var pids [2][]int
+	for i, tree := range []string{"daemon", "setsid"} {
+		dir := filepath.Join(os.Getenv(pidsKey), tree)
+		err := os.Mkdir(dir, 0o700)
+		p, startErr := Start(context.Background(), options(tree, dir))
+		if err = errors.Join(err, startErr); err != nil {
+			panic(err)
+		}
+		trees[i] = p
+		for len(pids[i]) < 4-2*i {
+			pids[i] = nil
+			list, _ := os.ReadDir(dir)
+			for _, f := range list {
+				pid, _ := strconv.Atoi(f.Name())
+				pids[i] = append(pids[i], pid)
+			}
+		}
+	}
+	_ = trees[0].backend.(*guarded).cmd.Process.Kill()
+	<-trees[0].Done()
+	fmt.Printf("%d of 4 left, and %d of the other\n", len(alive(pids[0])), len(alive(pids[1])))
+	_ = trees[1].Kill()
+	return 0
 }
 
 // upgraded is an xmd whose file is replaced before it starts a program.

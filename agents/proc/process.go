@@ -49,8 +49,9 @@ type Options struct {
 	StderrCopy io.Writer
 	// Name is what errors call the program; "" means Argv[0].
 	Name string
-	// Remove is a folder that the guardian of Terminal.Run removes when nothing of the
-	// program is left, whether or not xmd still lives; "" is none.
+	// Remove is a folder that the guardian removes when nothing of the program is
+	// left, whether or not xmd still lives; "" is none. Where there are no guardians,
+	// and if one is killed, it stays.
 	Remove string
 }
 

@@ -302,3 +302,15 @@ func TestDescendants(t *testing.T) {
 		t.Errorf("scanned %v, listed %v, want %v", scanned, listed, pids)
 	}
 }
+
+// The guardian is killed in a process that adopts orphans: nothing of its tree is left when the program is done, wherever it hid, and the
+// guardian of another program and its tree stay.
+func TestKilledGuardianOfAnAdopter(t *testing.T) {
+	dir := t.TempDir()
+	xmd := exec.Command("/proc/self/exe")
+	xmd.Env = []string{modeKey + "=adopter", pidsKey + "=" + dir, "GORACE=atexit_sleep_ms=0"}
+	xmd.Stderr = os.Stderr
+	if out, err := xmd.Output(); err != nil || string(out) != "0 of 4 left, and 2 of the other\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+}

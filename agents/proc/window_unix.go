@@ -20,9 +20,8 @@ const windowCommand = "__window"
 
 // window is the terminal as the guardian of such a program sees it.
 type window struct {
-	tty    *os.File
-	owner  int    // the group that has it before and after
-	remove string // a folder that goes with the program; "": none
+	tty   *os.File
+	owner int // the group that has it before and after
 
 	mode    *unix.Termios // before and after
 	program *unix.Termios // the program's own, while it is stopped
@@ -36,15 +35,11 @@ func guardWindow(args []string) int {
 		fmt.Fprintln(os.Stderr, "xmd:", err)
 		return exitUsage
 	}
-	code := guard(args[2:], w)
-	if w.remove != "" {
-		_ = os.RemoveAll(w.remove)
-	}
-	return code
+	return guard(args[1:], w)
 }
 
 func newWindow(args []string) (*window, error) {
-	if len(args) < 2 {
+	if len(args) < 1 {
 		return nil, fmt.Errorf("%s is for xmd itself", windowCommand)
 	}
 	owner, err := strconv.Atoi(args[0])
@@ -55,7 +50,7 @@ func newWindow(args []string) (*window, error) {
 	if err != nil {
 		return nil, ErrNoTerminal
 	}
-	w := &window{tty: tty, owner: owner, remove: args[1]}
+	w := &window{tty: tty, owner: owner}
 	w.mode, err = unix.IoctlGetTermios(w.fd(), getTermios)
 	return w, err
 }

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"xmd/runtime/store"
 )
@@ -24,7 +25,9 @@ type home struct {
 	t     *testing.T
 	dir   string
 	mark  string
-	agent string // whose session w is looked at
+	agent string        // whose session w is looked at
+	env   []string      // further variables of every xmd
+	limit time.Duration // how long an xmd may take; 0: as long as the test
 }
 
 func newHome(t *testing.T, text string) *home {
@@ -66,10 +69,16 @@ type outcome struct {
 // xmd runs it to its end; env are further variables.
 func (h *home) xmd(env []string, args ...string) outcome {
 	h.t.Helper()
-	cmd := exec.Command(filepath.Join(h.dir, "xmd"), args...)
+	ctx, cancel := context.WithCancel(context.Background())
+	if h.limit > 0 {
+		ctx, cancel = context.WithTimeout(ctx, h.limit)
+	}
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(h.dir, "xmd"), args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) } // where it hangs is on stderr then
 	cmd.Dir = h.dir
 	cmd.Env = append(os.Environ(), "GO_TEST_AS_XMD=1", quickExit, "HOME="+h.dir, "XDG_STATE_HOME="+filepath.Join(h.dir, "state"), h.mark)
-	cmd.Env = append(cmd.Env, env...)
+	cmd.Env = append(append(cmd.Env, h.env...), env...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()

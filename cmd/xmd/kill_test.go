@@ -7,10 +7,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -279,4 +281,89 @@ func TestAClosedStdoutEndsTheRun(t *testing.T) {
 		t.Errorf("stderr: %s", x.stderr.String())
 	}
 	x.gone()
+}
+
+// A block's script, and values that go to it by file, are gone when xmd was killed in it and its guardian has ended; what a kill of both
+// leaves is gone with the next resume.
+func TestKill9LeavesNoScript(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		t.Run(fmt.Sprintf("guardian too %v", both), func(t *testing.T) {
+			tmp := t.TempDir()
+			t.Setenv("TMPDIR", tmp)
+			x := startXMD(t, "", "```sh exec\nif test -e done; then exit 0; fi\ntouch done\necho begun\nexec sleep 60\n```\n")
+			x.await("begun")
+			if n := len(x.scripts(tmp)); n != 1 {
+				t.Fatalf("%d folders", n)
+			}
+			if both {
+				x.signal(syscall.SIGSTOP) // it is not to clean up
+				x.killGuardians()
+			}
+			x.signal(syscall.SIGKILL)
+			if got := x.code(); got != 137 {
+				t.Fatalf("exit code %d, want 137", got)
+			}
+			x.gone()
+			if both {
+				h := &home{t: t, dir: x.home, mark: x.mark}
+				if o := h.xmd(nil, "resume", "last"); o.code != 0 {
+					t.Errorf("%+v", o)
+				}
+			}
+			if left := x.scripts(tmp); len(left) != 0 {
+				t.Errorf("left: %q", left)
+			}
+		})
+	}
+}
+
+func (x *started) scripts(tmp string) []string {
+	list, _ := filepath.Glob(filepath.Join(tmp, "xmd-*"))
+	return list
+}
+
+// killGuardians kills every guardian of it.
+func (x *started) killGuardians() {
+	x.t.Helper()
+	killed := 0
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", x.cmd.Process.Pid))
+	for _, list := range lists {
+		pids, _ := os.ReadFile(list)
+		for _, pid := range strings.Fields(string(pids)) {
+			if n, err := strconv.Atoi(pid); err == nil && syscall.Kill(n, syscall.SIGKILL) == nil {
+				killed++
+			}
+		}
+	}
+	if killed == 0 {
+		x.t.Fatal("there is no guardian")
+	}
+}
+
+// A guardian that is killed takes its agent with it; what the agent has started and hidden falls to xmd, which ends it.
+func TestAKilledGuardianLeavesNothing(t *testing.T) {
+	for _, faults := range []string{"grandchild=setsid", "grandchild=setsid+stubborn", "grandchild=stdout"} {
+		t.Run(faults, func(t *testing.T) {
+			x := startXMD(t, faults, sleeping)
+			x.await("begun")
+			x.awaitTurn()
+			x.killGuardians()
+			if got := x.code(); got == 0 {
+				t.Errorf("exit code 0")
+			}
+			x.gone()
+		})
+	}
+}
+
+// An agent that dies in a turn and leaves something that is hard to end does not stand in the way of the next prompt: it attaches anew, when
+// everything of the first is gone.
+func TestTheNextPromptAttachesAnew(t *testing.T) {
+	h := newHome(t, "<Prompt agent=\"sim\" session=\"s\">first</Prompt>\n<Prompt agent=\"sim\" session=\"s\">second</Prompt>\n")
+	h.write("script.xmd", "<WhenPrompt template=\"first\">\n<Say>half of it</Say>\n<Exit code={9}/>\n</WhenPrompt>\n<WhenPrompt template=\"second\">\n<Say>all of it</Say>\n</WhenPrompt>\n")
+	o := h.xmd([]string{"XMD_SIM_SCRIPT=" + filepath.Join(h.dir, "script.xmd"), "XMD_SIM_FAULT=grandchild=setsid+stubborn"}, "run", "doc.xmd")
+	if o.code != 1 || !strings.HasSuffix(o.stdout, "all of it\n") || !strings.Contains(o.stderr, "ended in the middle of a turn") {
+		t.Errorf("%+v", o)
+	}
+	h.check()
 }

@@ -12,6 +12,7 @@ var version = "dev"
 
 func main() {
 	proc.GuardianMain() // before anything else: a guardian must start in milliseconds
+	proc.AdoptOrphans()
 	os.Exit(run(&program{
 		args: os.Args[1:], env: os.Environ(),
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr,

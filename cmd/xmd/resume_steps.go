@@ -150,7 +150,7 @@ func (r *resumption) reopen(ctx context.Context, step string) error {
 	return nil
 }
 
-// after lists a step and the prompts that were sent in the same conversation after it.
+// after lists a step and the prompts that were sent in the same session after it, or in the same Conversation.
 func (r *resumption) after(ctx context.Context, step string) ([]string, error) {
 	var sent event.Sent
 	again := []string{step}
@@ -168,13 +168,19 @@ func (r *resumption) after(ctx context.Context, step string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		same := s.NativeID == sent.NativeID || inOneTalk(at.Session, sent.Scope, where.Session, s.Scope)
+		same := s.NativeID == sent.NativeID || inOneSession(at, sent.Scope, where, s.Scope) || inOneTalk(at.Session, sent.Scope, where.Session, s.Scope)
 		turn, _ := journal.TurnOfCall(other) // what a tool has sent is sent again by the prompt that called it
 		if owner := journal.StepOf(turn); same && !slices.Contains(again, owner) {
 			again = append(again, owner)
 		}
 	}
 	return again, nil
+}
+
+// inOneSession says whether two prompts went to one session. Its provider conversation may be another by now: one in which no turn was
+// accepted is made anew.
+func inOneSession(at event.At, scope string, other event.At, otherScope string) bool {
+	return at.Agent == other.Agent && at.Session == other.Session && (at.Session != "" || scope == otherScope)
 }
 
 // inOneTalk says whether two prompts, by the sessions and scopes they were sent to, stand in one Conversation.

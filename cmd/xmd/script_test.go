@@ -34,6 +34,7 @@ func TestMain(m *testing.M) {
 }
 
 func mainAsXMD() {
+	proc.AdoptOrphans()
 	os.Exit(run(&program{
 		args: os.Args[1:], env: os.Environ(), stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, recorder: mortalRecorder(os.Environ()), observe: &judge{},
 	}))

@@ -188,3 +188,26 @@ func TestRestartThenResume(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 }
+
+// What a session was told after a step goes with the step, also when the step's own turn was not accepted and its conversation was made anew
+// for what came after it.
+func TestRetryOfWhatNeverBegan(t *testing.T) {
+	for name, session := range map[string]string{"named": ` session="s"`, "unnamed": ""} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, "<Prompt agent=\"sim\""+session+">Remember that the codeword is ZEBRA.</Prompt>\n<Prompt agent=\"sim\""+session+">What is the codeword?</Prompt>\n")
+			o := h.xmd([]string{"XMD_SIM_FAULT=crash=prompt,crash-turn=1"}, "run", "doc.xmd")
+			if o.code == 0 {
+				t.Fatalf("%+v", o)
+			}
+			if o = h.xmd(nil, "resume", "last", "--retry", "Prompt2", "--yes"); !strings.HasSuffix(o.stdout, "I know no codeword.\n") {
+				t.Fatalf("%+v", o)
+			}
+			o = h.xmd(nil, "resume", "last", "--retry", "Prompt1", "--yes")
+			if o.code != 0 || !strings.HasSuffix(o.stdout, "\nThe codeword is ZEBRA.\n") {
+				t.Errorf("%+v", o)
+			}
+			h.check()
+		})
+	}
+}
