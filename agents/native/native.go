@@ -81,6 +81,9 @@ func newID() string {
 // Window says how the interface is started; see runtime.Launcher.
 func (a *Agent) Window(w runtime.WindowRequest) (runtime.Program, error) {
 	i := a.c.Interface
+	if err := runtime.CheckNativeID(w.ID); err != nil { // it may come from a record of others
+		return runtime.Program{}, a.fail(runtime.KindFailed, "the window of %s cannot be opened: %w", a.Info().Shown, err)
+	}
 	args := i.Open
 	if w.New {
 		args = i.Begin

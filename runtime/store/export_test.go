@@ -51,3 +51,9 @@ func (s *Store) Count(ctx context.Context, table string) (n int, err error) {
 	})
 	return n, err
 }
+
+// DecodeRoute is how a stored record is read.
+func DecodeRoute(key Key, record, sum string) (Route, error) { return decodeRoute(key, record, sum) }
+
+// MovedTo reads the data of MarkMoved.
+func MovedTo(data string) (string, error) { return movedTo(data) }
