@@ -119,7 +119,7 @@ fuzz:
 	  names=$$($(GO) test $(GOFLAGS_) -list '^Fuzz' "$$dir"); \
 	  for target in $$(grep '^Fuzz' <<<"$$names"); do \
 	    echo "== $$dir $$target for $(FUZZTIME)"; \
-	    $(GO) test $(GOFLAGS_) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -timeout 60m "$$dir"; \
+	    $(GO) test $(GOFLAGS_) -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -timeout 60m "$$dir"; \
 	  done; \
 	done
 
