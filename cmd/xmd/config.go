@@ -104,11 +104,15 @@ func readConfig(path string) (config, error) {
 	if err != nil {
 		return c, runtime.Errorf(runtime.KindUsage, "cannot read the configuration: %w", plainError(err))
 	}
-	err = toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&c)
-	if err == nil {
-		return c, c.check(path, text)
+	return parseConfig(path, text)
+}
+
+// parseConfig reads the text of a configuration.
+func parseConfig(path string, text []byte) (c config, err error) {
+	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&c); err != nil {
+		return c, configError(path, err)
 	}
-	return c, configError(path, err)
+	return c, c.check(path, text)
 }
 
 // configError words what go-toml found, at its place.

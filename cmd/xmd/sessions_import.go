@@ -135,6 +135,11 @@ func (h *host) importFile(c *call, file string) (importJob, error) {
 	if err != nil {
 		return nil, err
 	}
+	return h.importRecord(c, data)
+}
+
+// importRecord finds out what the text of a file is.
+func (h *host) importRecord(c *call, data []byte) (importJob, error) {
 	m, err := members(data)
 	if isForeignJournal(m) {
 		return nil, errors.New("this is a journal of another build of XMD; only its session routes can be imported, journals are not read")

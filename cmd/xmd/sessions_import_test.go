@@ -18,11 +18,11 @@ const foreign = "testdata/foreign"
 
 // machine is one person's machine: a home, a working folder, and xmd.
 type machine struct {
-	t         *testing.T
+	t         testing.TB
 	home, dir string
 }
 
-func newMachine(t *testing.T) *machine {
+func newMachine(t testing.TB) *machine {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
