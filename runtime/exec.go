@@ -152,7 +152,7 @@ func (r *Runner) endSkipped(ctx context.Context, where event.At, body *event.Ste
 
 // execNow runs the block: what it binds, and the code it ended with (nil when it did not end by itself).
 func (r *Runner) execNow(ctx context.Context, n *plan.Exec, at place, out layout.Sink) (value any, code *int, err error) {
-	dir, err := os.MkdirTemp("", "xmd-exec-")
+	dir, err := privateDir("xmd-exec-")
 	if err != nil {
 		return nil, nil, Errorf(KindFailed, "no folder for the script: %w", plainOS(err))
 	}
@@ -179,7 +179,7 @@ func (r *Runner) execNow(ctx context.Context, n *plan.Exec, at place, out layout
 // program writes the script and gathers what the child gets.
 func (r *Runner) program(n *plan.Exec, at place, dir string) (Program, error) {
 	script := filepath.Join(dir, "script")
-	if err := os.WriteFile(script, []byte(n.Program), 0o600); err != nil {
+	if err := writePrivate(script, n.Program); err != nil {
 		return Program{}, Errorf(KindFailed, "cannot write the script: %w", err)
 	}
 	how, ok := interpreters[n.Lang]
@@ -245,7 +245,7 @@ func (r *Runner) execEnv(n *plan.Exec, at place, dir string) ([]string, error) {
 		text := variable(v)
 		if w.File {
 			path := filepath.Join(dir, fmt.Sprintf("value-%d", i))
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			if err := writePrivate(path, text); err != nil {
 				return nil, Errorf(KindFailed, "with=%q: %w", w.Name, err)
 			}
 			text = path

@@ -46,7 +46,7 @@ func (s *spools) file(n int) (*os.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.dir == "" {
-		dir, err := os.MkdirTemp("", "xmd-out-")
+		dir, err := privateDir("xmd-out-")
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,7 @@ func checkConfig(dir string, env environment) (config, []agents.Finding) {
 			continue
 		}
 		_, missing := os.Stat(path)
-		switch c, err := readConfig(path); {
+		switch c, err := readConfig(path, dir); {
 		case err != nil:
 			say(agents.Problem, "mend it; nothing runs until then", "%s", err)
 		case missing != nil:

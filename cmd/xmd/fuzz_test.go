@@ -159,7 +159,9 @@ func printed(t *testing.T, texts ...string) {
 // exported are the exports of all sessions of a store.
 func (m *machine) exported(state string) func(yield func(string, error) bool) {
 	return func(yield func(string, error) bool) {
-		var list struct{ Sessions []struct{ Agent, Session, Root string } }
+		var list struct {
+			Sessions []struct{ Agent, Session, Root string }
+		}
 		if err := json.Unmarshal([]byte(m.must("sessions", "--format", "json", "-C", m.dir, "--state-dir", state)), &list); err != nil || len(list.Sessions) != 1 {
 			yield("", fmt.Errorf("%d sessions, %w", len(list.Sessions), err))
 			return

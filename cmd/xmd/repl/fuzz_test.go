@@ -75,4 +75,3 @@ func FuzzHistory(f *testing.F) {
 		}
 	})
 }
-
