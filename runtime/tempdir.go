@@ -92,14 +92,27 @@ func privateDir(name string) (string, error) {
 	return dir, os.Chmod(dir, 0o700) //nolint:gosec // a folder is entered by its owner alone
 }
 
-// writePrivate makes a new file in such a folder.
+// createPrivate makes a new file in such a folder.
+func createPrivate(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil {
+		_ = f.Close() // nothing was written
+		return nil, err
+	}
+	return f, nil
+}
+
+// writePrivate makes a new file there with a text.
 func writePrivate(path, text string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	f, err := createPrivate(path)
 	if err != nil {
 		return err
 	}
 	_, err = f.WriteString(text)
-	return errors.Join(err, f.Chmod(0o600), f.Close())
+	return errors.Join(err, f.Close())
 }
 
 // removeAll removes a folder also where one in it was made read-only.

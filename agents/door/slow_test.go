@@ -61,3 +61,26 @@ func TestSlowClients(t *testing.T) {
 		})
 	}
 }
+
+// The door is on loopback alone: no other address of the machine reaches it.
+func TestOnlyLoopback(t *testing.T) {
+	o := open(t, echo, review)
+	_, port, err := net.SplitHostPort(o.pass.host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addresses, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range append(addresses, &net.IPNet{IP: net.ParseIP("127.0.0.1")}) {
+		ip := a.(*net.IPNet).IP
+		conn, err := net.DialTimeout("tcp", net.JoinHostPort(ip.String(), port), 2*time.Second)
+		if err == nil {
+			_ = conn.Close()
+		}
+		if want := ip.String() == "127.0.0.1"; (err == nil) != want {
+			t.Errorf("%s: %v", ip, err)
+		}
+	}
+}

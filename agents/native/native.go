@@ -111,7 +111,8 @@ func write(text string) (dir, file string, err error) {
 		return "", "", plain(err)
 	}
 	file = filepath.Join(dir, "instructions.md")
-	if err = os.WriteFile(file, []byte(text), 0o600); err != nil {
+	err = os.Chmod(dir, 0o700) //nolint:gosec // a folder is entered by its owner alone; whatever the umask
+	if err = errors.Join(err, os.WriteFile(file, []byte(text), 0o600), os.Chmod(file, 0o600)); err != nil {
 		_ = os.RemoveAll(dir)
 		return "", "", plain(err)
 	}

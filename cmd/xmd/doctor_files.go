@@ -78,6 +78,9 @@ func storeHealth(h store.Health, dir string) []agents.Finding {
 	if h.Open != "" {
 		found = append(found, ofStore(agents.Warning, "chmod it; the next run does it too", "others can get at %s", h.Open))
 	}
+	if h.Shared != "" {
+		found = append(found, ofStore(agents.Warning, "keep it elsewhere, or set the sticky bit there", "everybody can put another folder in the place of %s: %s is open to all", dir, h.Shared))
+	}
 	switch {
 	case h.WAL > muchWAL:
 		found = append(found, ofStore(agents.Warning, "end what still runs; the next run takes it in",
