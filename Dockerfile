@@ -5,6 +5,8 @@
 #
 # docker build -t xmd . && docker run --rm -v "$PWD:/work" -v xmd-state:/state xmd run doc.xmd --agent sim
 FROM golang:1.26 AS build
+# The Go that go.mod names, if that of the image is older: make vuln judges that one.
+ENV GOTOOLCHAIN=auto
 WORKDIR /src
 COPY go.mod go.sum ./
 RUN go mod download

@@ -2,6 +2,8 @@ module xmd
 
 go 1.26.8
 
+toolchain go1.26.10
+
 require (
 	github.com/alecthomas/participle/v2 v2.1.4
 	github.com/chzyer/readline v1.5.1

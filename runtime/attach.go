@@ -238,6 +238,9 @@ func (r *Runner) open(ctx context.Context, s *session, id string, at event.At) (
 
 // recordOpened locks a conversation that was made over transport, and puts it on record.
 func (r *Runner) recordOpened(ctx context.Context, s *session, id, transport string, at event.At) error {
+	if err := CheckNativeID(id); err != nil {
+		return Errorf(KindFailed, "%s cannot be used: %w", s.info.Shown, err)
+	}
 	s.nativeID = id
 	if err := r.lockNative(ctx, s, id); err != nil {
 		return err

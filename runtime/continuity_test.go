@@ -327,3 +327,21 @@ func TestAProcessThatDiesBetweenPromptsIsAttachedAgain(t *testing.T) {
 		t.Fatalf("err %v, failures %v", r.err, r.failures)
 	}
 }
+
+// What an agent calls its conversation stands in command lines, in names of files and in messages. An id that would be something else there
+// is not taken, and no prompt is sent.
+func TestIDsThatAreNone(t *testing.T) {
+	for _, id := range []string{"--dangerously-skip-permissions", "-c", "a b", "a\nb", "a\x1b]0;owned\a", "*", "\xff", strings.Repeat("x", 1025)} {
+		b := newBench(t)
+		f := b.agents["fake"]
+		f.onOpen = func(_ string, o *runtime.Opened) error { o.ID = id; return nil }
+		if r := b.run(firstPrompt); runtime.KindOf(r.err) != runtime.KindFailed || len(f.prompts) != 0 || strings.ContainsAny(r.err.Error(), "\x1b\n\xff") {
+			t.Errorf("%q: %d prompts were sent, %v", id, len(f.prompts), r.err)
+		}
+	}
+	for _, id := range []string{"0198b3c2-7a7c-7d54-8f53-51d8b0c3c111", "ses_4f", "a:b/c", "日本"} {
+		if err := runtime.CheckNativeID(id); err != nil {
+			t.Error(err)
+		}
+	}
+}

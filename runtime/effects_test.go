@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -241,5 +242,40 @@ func TestEffectsAreRecorded(t *testing.T) {
 	want := "step.started file.read|step.ended file.read done value|step.started glob|step.ended glob done value|step.started file.read|step.ended file.read failed|step.ended try done value"
 	if strings.Join(got, "|") != want {
 		t.Errorf("\n got %s\nwant %s", strings.Join(got, "|"), want)
+	}
+}
+
+// A folder that is on record and that somebody else has made meanwhile, or a link in its place, is not taken up.
+func TestTempDirOfOthers(t *testing.T) {
+	for name, make := range map[string]func(dir, other string) error{
+		"a link":         func(dir, other string) error { return os.Symlink(other, dir) },
+		"open to others": func(dir, _ string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chmod(dir, 0o777)) },
+		"a file":         func(dir, _ string) error { return os.WriteFile(dir, nil, 0o600) },
+		"another user's": func(dir, _ string) error { return errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, 65534, 65534)) },
+	} {
+		if name == "another user's" && os.Geteuid() != 0 {
+			continue // only root can give files away
+		}
+		t.Setenv("TMPDIR", t.TempDir())
+		b := newBench(t)
+		dir, other := "", t.TempDir()
+		b.agents["fake"].onPrompt = func(turn runtime.Turn) (runtime.TurnResult, error) {
+			dir = turn.Words
+			return runtime.TurnResult{Stop: "end_turn", Failure: "not today"}, nil
+		}
+		text := `<TempDir as="d"><Prompt text={d} as="said"/><File path={d + "/x"}>mine</File></TempDir>`
+		if r := b.run(text); r.err == nil || dir == "" {
+			t.Fatal(r.err)
+		}
+		if err := make(dir, other); err != nil {
+			t.Fatal(err)
+		}
+		b.agents["fake"].onPrompt = nil
+		if r := b.resume(context.Background(), text); r.err == nil || !strings.Contains(r.err.Error(), "is not ours any more") {
+			t.Errorf("%s: %v", name, r.err)
+		}
+		if left, err := os.ReadDir(other); err != nil || len(left) != 0 {
+			t.Errorf("%s: %v, %v", name, left, err)
+		}
 	}
 }

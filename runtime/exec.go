@@ -179,7 +179,7 @@ func (r *Runner) execNow(ctx context.Context, n *plan.Exec, at place, out layout
 // program writes the script and gathers what the child gets.
 func (r *Runner) program(n *plan.Exec, at place, dir string) (Program, error) {
 	script := filepath.Join(dir, "script")
-	if err := os.WriteFile(script, []byte(n.Program), 0o600); err != nil {
+	if err := writePrivate(script, n.Program); err != nil {
 		return Program{}, Errorf(KindFailed, "cannot write the script: %w", err)
 	}
 	how, ok := interpreters[n.Lang]
@@ -245,7 +245,7 @@ func (r *Runner) execEnv(n *plan.Exec, at place, dir string) ([]string, error) {
 		text := variable(v)
 		if w.File {
 			path := filepath.Join(dir, fmt.Sprintf("value-%d", i))
-			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			if err := writePrivate(path, text); err != nil {
 				return nil, Errorf(KindFailed, "with=%q: %w", w.Name, err)
 			}
 			text = path

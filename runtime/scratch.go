@@ -9,9 +9,9 @@ import (
 // resume finds what a killed process left. Only telling again is nobody's run: it takes no lock, and its folders must not be found.
 func (r *Runner) scratch(kind string) (string, error) {
 	if r.o.Offline || r.o.RunID == "" {
-		return os.MkdirTemp("", "xmd-"+kind+"-")
+		return privateDir("xmd-" + kind + "-")
 	}
-	return os.MkdirTemp("", "xmd-"+kind+"-"+r.o.RunID+"-")
+	return privateDir("xmd-" + kind + "-" + r.o.RunID + "-")
 }
 
 // sweep removes what earlier processes of this run left. The run's lock is held, so nothing of them is at work. What cannot be removed

@@ -53,7 +53,7 @@ func (s *spools) file(n int) (*os.File, error) {
 		}
 		s.dir = dir
 	}
-	return os.OpenFile(filepath.Join(s.dir, strconv.Itoa(n)), os.O_CREATE|os.O_RDWR|os.O_EXCL, 0o600)
+	return createPrivate(filepath.Join(s.dir, strconv.Itoa(n)))
 }
 
 // remove removes the files.

@@ -12,6 +12,7 @@ import (
 	"xmd/lang/layout"
 	"xmd/lang/plan"
 	"xmd/runtime/event"
+	"xmd/runtime/store"
 )
 
 // tempDir runs one <TempDir>: a folder of one's own (mode 0700) that is there as long as the body renders, and gone however that ends.
@@ -44,7 +45,7 @@ func (r *Runner) folder(ctx context.Context, n *plan.TempDir, at place) (string,
 		if r.o.Offline {
 			return nil, recordEnds()
 		}
-		dir, err := os.MkdirTemp("", "xmd-")
+		dir, err := privateDir("xmd-")
 		if err == nil {
 			dir, err = filepath.EvalSymlinks(dir) // as paths are compared
 		}
@@ -76,10 +77,42 @@ func (r *Runner) folderAgain(dir string, where event.At) error {
 		return thrown(Errorf(KindFailed, "the folder %s cannot be made again: %w", dir, plainOS(err)), where)
 	}
 	info, err := os.Lstat(dir)
-	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 || !store.Owned(info) {
 		return thrown(Errorf(KindFailed, "the folder %s of this run's TempDir is not ours any more", dir), where)
 	}
 	return nil
+}
+
+// privateDir makes a folder for temporary files that nobody else can look into, and that can be used whatever the umask.
+func privateDir(name string) (string, error) {
+	dir, err := os.MkdirTemp("", name)
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o700) //nolint:gosec // a folder is entered by its owner alone
+}
+
+// createPrivate makes a new file in such a folder.
+func createPrivate(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(0o600); err != nil {
+		_ = f.Close() // nothing was written
+		return nil, err
+	}
+	return f, nil
+}
+
+// writePrivate makes a new file there with a text.
+func writePrivate(path, text string) error {
+	f, err := createPrivate(path)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // removeAll removes a folder also where one in it was made read-only.

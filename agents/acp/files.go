@@ -17,16 +17,17 @@ const minuteFormat = "2006-01-02T15-04"
 const minuteLimit = 61 * time.Second
 
 // every stands for every id, or every minute, where files are looked for.
-const every = "*"
+const every = "\x00"
 
 // files are those of a conversation, or of every one, made in a minute or in every. None are known of an id that is no file's name.
 func (c *conn) files(id, minute string) []string { return c.p.filesIn(c.p.Home(c.env), id, minute) }
 
 func (p *Profile) filesIn(home, id, minute string) []string {
-	if p.Files == "" || home == "" || id == "" || id != every && strings.ContainsAny(id, `*?[\\/`) {
+	if p.Files == "" || home == "" || id == "" || strings.ContainsAny(id, `*?[\\/`) {
 		return nil
 	}
 	name := strings.NewReplacer("{minute}", minute, "{id8}", id[:min(8, len(id))]).Replace(p.Files)
+	name = strings.ReplaceAll(name, every, "*")
 	found, _ := filepath.Glob(filepath.Join(home, filepath.FromSlash(name))) // a pattern that is none finds nothing
 	return found
 }

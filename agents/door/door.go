@@ -23,6 +23,10 @@ const (
 	headerLimit = 64 << 10
 	// sign is how often a call under way shows that it lives. Clients built on fetch give up when nothing comes for five minutes.
 	sign = 15 * time.Second
+	// bodyWait is how long a client with a key may take to send a body.
+	bodyWait = 30 * time.Second
+	// turnAway is how long what is left of a refused request is read before its connection is closed.
+	turnAway = time.Second
 	// farewell is how long Close lets the answers of ended calls be written.
 	farewell = 2 * time.Second
 )
@@ -44,6 +48,7 @@ type Options struct {
 type Door struct {
 	executable string
 	sign       time.Duration
+	bodyWait   time.Duration
 
 	mu     sync.Mutex
 	closed bool
@@ -58,7 +63,7 @@ type Door struct {
 var _ runtime.Door = (*Door)(nil)
 
 // New makes a door that is not bound yet.
-func New(o Options) *Door { return &Door{executable: o.Executable, sign: sign} }
+func New(o Options) *Door { return &Door{executable: o.Executable, sign: sign, bodyWait: bodyWait} }
 
 // Admit makes a way in. It fails for a closed door, for tools without a name, with the same name or with a schema that is none, and where
 // loopback cannot be bound.
@@ -91,7 +96,7 @@ func (d *Door) bindLocked() error {
 	}
 	d.host = net.JoinHostPort("127.0.0.1", strconv.Itoa(listener.Addr().(*net.TCPAddr).Port))
 	d.served = make(chan struct{})
-	// No read, write or idle limit: a call takes as long as its body does.
+	// No write limit: a call takes as long as its body does. Who has a key may stay; serve bounds what others and bodies may take.
 	d.server = &http.Server{
 		Handler: http.HandlerFunc(d.serve), ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: headerLimit,
 		ErrorLog: log.New(io.Discard, "", 0),

@@ -8,8 +8,10 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // methods are the requests of a server that has tools and nothing else.
@@ -18,7 +20,7 @@ var methods = map[string]bool{"initialize": true, "ping": true, "tools/list": tr
 // serve is every request to the address.
 func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 	if !d.entered() {
-		http.Error(w, errClosed.Error(), http.StatusServiceUnavailable)
+		sendAway(w, errClosed.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	defer d.requests.Done()
@@ -26,27 +28,47 @@ func (d *Door) serve(w http.ResponseWriter, r *http.Request) {
 		if status == http.StatusMethodNotAllowed {
 			w.Header().Set("Allow", http.MethodPost)
 		}
-		http.Error(w, reason, status)
+		sendAway(w, reason, status)
 		return
 	}
 	p := d.holder(bearer(r))
 	if p == nil {
 		w.Header().Set("WWW-Authenticate", "Bearer")
-		http.Error(w, "the key is missing, wrong or no longer valid", http.StatusUnauthorized)
+		sendAway(w, "the key is missing, wrong or no longer valid", http.StatusUnauthorized)
 		return
 	}
 	if !isJSON(r.Header) {
 		http.Error(w, "the body must be application/json in UTF-8", http.StatusUnsupportedMediaType)
 		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if tooBig := new(http.MaxBytesError); errors.As(err, &tooBig) {
+	body, err := d.body(w, r)
+	switch tooBig := new(http.MaxBytesError); {
+	case errors.As(err, &tooBig):
 		http.Error(w, "the body is over 4 MiB", http.StatusRequestEntityTooLarge)
-		return
-	} else if err != nil {
-		return // the client is gone
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		sendAway(w, "the body did not come", http.StatusRequestTimeout)
+	case err == nil:
+		p.message(w, r, body)
+	} // else the client is gone
+}
+
+// body reads what a client with a key sends, which takes a moment on loopback.
+func (d *Door) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	limit := http.NewResponseController(w)
+	_ = limit.SetReadDeadline(time.Now().Add(d.bodyWait)) // a connection that has none is a test's
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err == nil {
+		_ = limit.SetReadDeadline(time.Time{}) // the end of the client is seen by reading on
 	}
-	p.message(w, r, body)
+	return body, err
+}
+
+// sendAway answers somebody who has no business here. The connection is closed: else who has no key could hold any number of them, with a
+// body that never comes or with a next request that never begins.
+func sendAway(w http.ResponseWriter, reason string, status int) {
+	w.Header().Set("Connection", "close")
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(turnAway)) // a connection that has none is a test's
+	http.Error(w, reason, status)
 }
 
 func (d *Door) address() string {

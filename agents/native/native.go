@@ -81,6 +81,9 @@ func newID() string {
 // Window says how the interface is started; see runtime.Launcher.
 func (a *Agent) Window(w runtime.WindowRequest) (runtime.Program, error) {
 	i := a.c.Interface
+	if err := runtime.CheckNativeID(w.ID); err != nil { // it may come from a record of others
+		return runtime.Program{}, a.fail(runtime.KindFailed, "the window of %s cannot be opened: %w", a.Info().Shown, err)
+	}
 	args := i.Open
 	if w.New {
 		args = i.Begin
@@ -108,7 +111,8 @@ func write(text string) (dir, file string, err error) {
 		return "", "", plain(err)
 	}
 	file = filepath.Join(dir, "instructions.md")
-	if err = os.WriteFile(file, []byte(text), 0o600); err != nil {
+	err = os.Chmod(dir, 0o700) //nolint:gosec // a folder is entered by its owner alone; whatever the umask
+	if err = errors.Join(err, os.WriteFile(file, []byte(text), 0o600), os.Chmod(file, 0o600)); err != nil {
 		_ = os.RemoveAll(dir)
 		return "", "", plain(err)
 	}

@@ -182,3 +182,15 @@ func TestReleasedChangesNothing(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// An id that would be an option, or anything else than an id, opens nothing: it may come from a record of others.
+func TestWindowRefusesIDs(t *testing.T) {
+	for _, id := range []string{"", "--dangerously-skip-permissions", "-c", "a b", "a\nb", "a\x1b[2J", "\xff", "*"} {
+		for _, fresh := range []bool{false, true} {
+			p, err := agent(full, "").Window(runtime.WindowRequest{ID: id, New: fresh})
+			if err == nil || p.Argv != nil {
+				t.Errorf("%q opens %q", id, p.Argv)
+			}
+		}
+	}
+}

@@ -36,16 +36,8 @@ func givenAnswers(c *call) (map[string]runtime.Answer, error) {
 		if err != nil {
 			return nil, runtime.Errorf(runtime.KindUsage, "--answers: the file %s cannot be read: %w", path, plainError(err))
 		}
-		v, err := expr.ParseJSON(string(text))
-		if err != nil {
-			return nil, runtime.Errorf(runtime.KindUsage, "--answers %s %w", path, err)
-		}
-		object, ok := v.(map[string]any)
-		if !ok {
-			return nil, runtime.Errorf(runtime.KindUsage, "--answers %s holds %s, not a JSON object", path, expr.KindName(v))
-		}
-		for name, v := range object {
-			given[name] = runtime.Answer{Value: v, Parsed: true}
+		if given, err = parseAnswers(path, string(text)); err != nil {
+			return nil, err
 		}
 	}
 	for _, text := range c.StringSlice("answer") {
@@ -54,6 +46,23 @@ func givenAnswers(c *call) (map[string]runtime.Answer, error) {
 			return nil, &usageError{message: fmt.Sprintf("--answer takes NAME=VALUE, not %q", text)}
 		}
 		given[name] = runtime.Answer{Text: value}
+	}
+	return given, nil
+}
+
+// parseAnswers reads the text of an answers file.
+func parseAnswers(path, text string) (map[string]runtime.Answer, error) {
+	v, err := expr.ParseJSON(text)
+	if err != nil {
+		return nil, runtime.Errorf(runtime.KindUsage, "--answers %s %w", path, err)
+	}
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, runtime.Errorf(runtime.KindUsage, "--answers %s holds %s, not a JSON object", path, expr.KindName(v))
+	}
+	given := map[string]runtime.Answer{}
+	for name, v := range object {
+		given[name] = runtime.Answer{Value: v, Parsed: true}
 	}
 	return given, nil
 }

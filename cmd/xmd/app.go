@@ -69,17 +69,17 @@ func (p *program) finish(err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		fmt.Fprintf(p.stderr, "xmd: %s\n", usage.message)
+		fmt.Fprintf(p.stderr, "xmd: %s\n", printable(usage.message))
 		if usage.hint != "" {
-			fmt.Fprintf(p.stderr, "hint: %s\n", usage.hint)
+			fmt.Fprintf(p.stderr, "hint: %s\n", printable(usage.hint))
 		}
 		fmt.Fprintln(p.stderr, "usage: xmd COMMAND [ARGUMENTS] (xmd --help) [usage]")
 		return 2
 	case errors.As(err, &e):
-		fmt.Fprintln(p.stderr, errorLine(e))
+		fmt.Fprintln(p.stderr, printable(errorLine(e)))
 		return e.Kind.ExitCode()
 	}
-	fmt.Fprintf(p.stderr, "xmd: %v [failed]\n", err)
+	fmt.Fprintf(p.stderr, "xmd: %s [failed]\n", printable(err.Error()))
 	return 1
 }
 

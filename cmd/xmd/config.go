@@ -69,7 +69,7 @@ func loadConfig(dir string, env environment) (config, error) {
 		if path == "" {
 			continue
 		}
-		c, err := readConfig(path)
+		c, err := readConfig(path, dir)
 		if err != nil {
 			return config{}, err
 		}
@@ -95,7 +95,8 @@ func (m *config) add(c config) {
 	}
 }
 
-func readConfig(path string) (config, error) {
+// readConfig reads one file for runs in dir. A missing file is no error.
+func readConfig(path, dir string) (config, error) {
 	var c config
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -104,11 +105,19 @@ func readConfig(path string) (config, error) {
 	if err != nil {
 		return c, runtime.Errorf(runtime.KindUsage, "cannot read the configuration: %w", plainError(err))
 	}
-	err = toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&c)
-	if err == nil {
-		return c, c.check(path, text)
+	if owner := strangeOwner(path, dir); owner != "" {
+		return c, runtime.Errorf(runtime.KindUsage, "%s belongs to %s, who could have any program started by it: take it over with chown, or run in a folder that is not below it",
+			path, owner)
 	}
-	return c, configError(path, err)
+	return parseConfig(path, text)
+}
+
+// parseConfig reads the text of a configuration.
+func parseConfig(path string, text []byte) (c config, err error) {
+	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&c); err != nil {
+		return c, configError(path, err)
+	}
+	return c, c.check(path, text)
 }
 
 // configError words what go-toml found, at its place.

@@ -51,7 +51,7 @@ func TestConfigSchemaIsWhatTheReaderTakes(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := readConfig(path)
+		_, err := readConfig(path, filepath.Dir(path))
 		if (err == nil) != c.ok || err != nil && !strings.HasPrefix(err.Error(), path+c.at) {
 			t.Errorf("%q: the reader says %v, want %q", c.text, err, c.at)
 		}

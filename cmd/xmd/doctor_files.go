@@ -24,7 +24,7 @@ func checkConfig(dir string, env environment) (config, []agents.Finding) {
 			continue
 		}
 		_, missing := os.Stat(path)
-		switch c, err := readConfig(path); {
+		switch c, err := readConfig(path, dir); {
 		case err != nil:
 			say(agents.Problem, "mend it; nothing runs until then", "%s", err)
 		case missing != nil:
@@ -77,6 +77,9 @@ func storeHealth(h store.Health, dir string) []agents.Finding {
 	}
 	if h.Open != "" {
 		found = append(found, ofStore(agents.Warning, "chmod it; the next run does it too", "others can get at %s", h.Open))
+	}
+	if h.Shared != "" {
+		found = append(found, ofStore(agents.Warning, "keep it elsewhere, or set the sticky bit there", "everybody can put another folder in the place of %s: %s is open to all", dir, h.Shared))
 	}
 	switch {
 	case h.WAL > muchWAL:

@@ -20,6 +20,7 @@ func TestStoreHealth(t *testing.T) {
 		"a log":             {store.Health{Exists: true, WAL: 4097, Free: plenty, Known: true}, []string{"ok: a write-ahead log of 5 KiB"}},
 		"a log that grew":   {store.Health{Exists: true, WAL: 200 << 20}, []string{"warning: a write-ahead log of 200 MiB"}},
 		"others can read":   {store.Health{Exists: true, Open: "/s (0755 instead of 0700)"}, []string{"warning: others can get at /s (0755"}},
+		"in a shared place": {store.Health{Exists: true, Shared: "/"}, []string{"warning: everybody can put another folder in the place of /s: / is open to all"}},
 		"all of it at once": {store.Health{Known: true, Open: "/s", WAL: 1}, []string{"problem: no space", "warning: others", "ok: a write-ahead log of 1 KiB"}},
 	} {
 		t.Run(name, func(t *testing.T) {

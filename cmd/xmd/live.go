@@ -296,12 +296,34 @@ func (l *live) traceTo(path string) error {
 	if path == "" {
 		return nil
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := openTrace(path)
 	if err != nil {
-		return runtime.Errorf(runtime.KindUsage, "--trace-acp: %w", err)
+		return runtime.Errorf(runtime.KindUsage, "--trace-acp %s: %w", path, plainError(err))
 	}
 	l.trace = f
 	return nil
+}
+
+// openTrace begins a file with everything that is said, so nobody else may have it open for reading or get at it: somebody else's file in
+// its place is refused before anything of it is lost. What is no plain file (/dev/stderr) is taken as it is.
+func openTrace(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+	case !store.Owned(info):
+		err = errors.New("it belongs to another user")
+	default:
+		err = errors.Join(f.Chmod(0o600), f.Truncate(0))
+	}
+	if err != nil {
+		_ = f.Close() // nothing was written
+		return nil, err
+	}
+	return f, nil
 }
 
 func (l *live) frame(direction string, frame []byte) {

@@ -143,12 +143,13 @@ func (f reportFile) write() error {
 
 // putInPlace writes a file in one step.
 func putInPlace(path string, made io.WriterTo) error {
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".xmd-report-*")
+	// Its mode is what the person's umask makes of a new file, as of any other that a program is told to write.
+	tmp, err := os.OpenFile(filepath.Join(filepath.Dir(path), ".xmd-report-"+rand.Text()), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}
 	_, err = made.WriteTo(tmp)
-	err = errors.Join(err, tmp.Chmod(0o644), tmp.Close())
+	err = errors.Join(err, tmp.Close())
 	if err == nil {
 		err = os.Rename(tmp.Name(), path)
 	}

@@ -118,6 +118,18 @@ func readExport(data []byte) (sessionExport, error) {
 	return e, nil
 }
 
+// nativeIDs are those of the routes that can be read; of any other the store says what is wrong.
+func (e sessionExport) nativeIDs() []string {
+	var ids []string
+	for _, one := range e.Routes {
+		var r store.Route
+		if json.Unmarshal([]byte(one.Record), &r) == nil {
+			ids = append(ids, r.NativeSessionID)
+		}
+	}
+	return ids
+}
+
 func (e sessionExport) saved() store.Saved {
 	var s store.Saved
 	for _, r := range e.Routes {

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"xmd/lang/resolve"
 	"xmd/runtime"
@@ -91,22 +90,24 @@ func (h *host) importByID(c *call, name string) ([]importJob, error) {
 		Key:       store.SessionKey{Agent: c.String("agent"), Session: name, Root: root}.Generation(1),
 		Transport: store.TransportACP, NativeSessionID: c.String("id"), Provenance: store.PersonAsserted,
 	}
-	if err := h.mayImport(r); err != nil {
+	if err := h.mayImport(r.SessionKey(), r.NativeSessionID); err != nil {
 		return nil, err
 	}
 	return []importJob{routeJob(r, nil)}, nil
 }
 
-// mayImport checks what a route is made of, before anything is touched.
-func (h *host) mayImport(r store.Route) error {
-	if _, err := h.agents.Lookup(r.Agent); err != nil && runtime.KindOf(err) == runtime.KindInvalid {
+// mayImport checks what routes are made of, before anything is touched.
+func (h *host) mayImport(key store.SessionKey, ids ...string) error {
+	if _, err := h.agents.Lookup(key.Agent); err != nil && runtime.KindOf(err) == runtime.KindInvalid {
 		return err // whether it is installed shows when it is used
 	}
-	if err := resolve.SessionName(r.Session); err != nil {
+	if err := resolve.SessionName(key.Session); err != nil {
 		return runtime.Errorf(runtime.KindInvalid, "%w", err)
 	}
-	if strings.ContainsFunc(r.NativeSessionID, func(c rune) bool { return unicode.IsControl(c) || unicode.IsSpace(c) }) {
-		return runtime.Errorf(runtime.KindInvalid, "the id %q holds white space or a control character", r.NativeSessionID)
+	for _, id := range ids {
+		if err := runtime.CheckNativeID(id); err != nil {
+			return runtime.Errorf(runtime.KindInvalid, "%w", err)
+		}
 	}
 	return nil
 }
@@ -134,6 +135,11 @@ func (h *host) importFile(c *call, file string) (importJob, error) {
 	if err != nil {
 		return nil, err
 	}
+	return h.importRecord(c, data)
+}
+
+// importRecord finds out what the text of a file is.
+func (h *host) importRecord(c *call, data []byte) (importJob, error) {
 	m, err := members(data)
 	if isForeignJournal(m) {
 		return nil, errors.New("this is a journal of another build of XMD; only its session routes can be imported, journals are not read")
@@ -196,7 +202,7 @@ func (h *host) importExport(c *call, data []byte) (importJob, error) {
 		}
 	}
 	key := store.SessionKey{Agent: e.Agent, Session: e.Session, Root: root}
-	if err := h.mayImport(store.Route{Key: key.Generation(1)}); err != nil {
+	if err := h.mayImport(key, e.nativeIDs()...); err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, s *store.Store) (imported, error) { return restoreExport(ctx, s, e, root) }, nil
@@ -223,7 +229,7 @@ func (h *host) importForeign(c *call, m map[string]json.RawMessage, data []byte)
 	case f.nativeID == "":
 		r.NativeSessionID = id
 	}
-	if err := h.mayImport(r); err != nil {
+	if err := h.mayImport(r.SessionKey(), r.NativeSessionID); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256(data)

@@ -18,11 +18,11 @@ const foreign = "testdata/foreign"
 
 // machine is one person's machine: a home, a working folder, and xmd.
 type machine struct {
-	t         *testing.T
+	t         testing.TB
 	home, dir string
 }
 
-func newMachine(t *testing.T) *machine {
+func newMachine(t testing.TB) *machine {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -266,6 +266,7 @@ func TestImportForeignRefused(t *testing.T) {
 		"acp-first without id":    {good["v1-acp-first"], []string{"--name", "review", "--root", adasRoot}, "names no conversation: say the agent's own id of it with --id"},
 		"v3 without id":           {good["v3-acp-first"], []string{"--name", "tester", "--root", adasRoot}, "with --id"},
 		"an id with a space":      {good["v1-acp-first"], []string{"--name", "review", "--root", adasRoot, "--id", "a b"}, "white space"},
+		"an id that is an option": {good["v1-acp-first"], []string{"--name", "review", "--root", adasRoot, "--id", "--dangerous"}, "an option in a command line"},
 		"an unknown agent":        {good["v1-acp-first"], []string{"--name", "review", "--root", adasRoot, "--id", "a", "--agent", "nobody"}, "nobody"},
 		"no JSON":                 {"{\n  \"schema\": session\n}", named, "2:13: "},
 		"half of it":              {good["v2-client-native"][:200], named, "unexpected"},

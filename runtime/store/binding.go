@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,10 +36,8 @@ func (d *boundDigest) UnmarshalJSON(data []byte) error {
 		d.object = false
 		return json.Unmarshal(data, &d.value)
 	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
 	var j digestJSON
-	if err := dec.Decode(&j); err != nil {
+	if err := strictJSON(data, &j); err != nil {
 		return err
 	}
 	if j.Algorithm != "sha256" {
@@ -109,14 +106,8 @@ func (b *binding) established() (*Established, error) {
 // ReadBinding reads an `executable-build.v1` record, as strictly as one in a route: nil when it holds neither version nor digest.
 // Errors match ErrUnaccountable.
 func ReadBinding(data []byte) (*Established, error) {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
 	var b binding
-	err := dec.Decode(&b)
-	if err == nil && dec.More() {
-		err = errors.New("something stands behind it")
-	}
-	if err != nil {
+	if err := strictJSON(data, &b); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnaccountable, err)
 	}
 	est, err := b.established()

@@ -57,3 +57,9 @@ func (tx *Tx) Synchronous() (level int, err error) {
 	_, err = tx.row("pragma", `PRAGMA synchronous`, nil, &level)
 	return level, err
 }
+
+// DecodeRoute is how a stored record is read.
+func DecodeRoute(key Key, record, sum string) (Route, error) { return decodeRoute(key, record, sum) }
+
+// MovedTo reads the data of MarkMoved.
+func MovedTo(data string) (string, error) { return movedTo(data) }

@@ -58,6 +58,9 @@ func secureFile(path string) error {
 	return nil
 }
 
+// Owned says whether what info tells of belongs to this person, or whether that cannot be told here.
+func Owned(info fs.FileInfo) bool { return mustOwn("", info) == nil }
+
 func unsafePath(path string, info fs.FileInfo, want string) error {
 	detail := "this is not " + want + ": move it away, or name another --state-dir"
 	if info.Mode()&fs.ModeSymlink != 0 {

@@ -22,6 +22,11 @@ func mustOwn(path string, info fs.FileInfo) error {
 
 func permIs(info fs.FileInfo, want fs.FileMode) bool { return info.Mode().Perm() == want }
 
+// everybodys says whether everybody can rename and remove in a folder what is another's.
+func everybodys(info fs.FileInfo) bool {
+	return info.Mode().Perm()&0o002 != 0 && info.Mode()&fs.ModeSticky == 0
+}
+
 // writable asks before SQLite does, which would silently open what it cannot write for reading.
 func writable(path string) error {
 	for _, p := range []string{path, filepath.Dir(path)} {

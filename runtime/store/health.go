@@ -12,6 +12,7 @@ import (
 type Health struct {
 	Exists bool   // there is a database
 	Open   string // a path that others than the person can get at, as "path (0755 instead of 0700)"; "": none
+	Shared string // a folder above it in which everybody can put another one in its place; "": none, or that cannot be told here
 	WAL    int64  // the size of the write-ahead log, in bytes; 0: there is none
 	// Free is how many bytes are left for the person in the file system of the directory, or of the nearest one above it that is there; Known
 	// says that this can be told here.
@@ -23,6 +24,7 @@ type Health struct {
 func Look(dir string) (Health, error) {
 	var h Health
 	h.Free, h.Known = space(nearest(dir))
+	h.Shared = sharedAbove(dir)
 	for _, want := range []struct {
 		name string
 		perm fs.FileMode
@@ -53,6 +55,18 @@ func Look(dir string) (Health, error) {
 		}
 	}
 	return h, nil
+}
+
+// sharedAbove is the nearest folder above dir in which everybody may rename what is another's.
+func sharedAbove(dir string) string {
+	for up := filepath.Dir(dir); ; up = filepath.Dir(up) {
+		if info, err := os.Stat(up); err == nil && everybodys(info) {
+			return up
+		}
+		if up == filepath.Dir(up) {
+			return ""
+		}
+	}
 }
 
 // nearest is dir, or the folder nearest above it that is there.

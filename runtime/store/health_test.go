@@ -70,6 +70,16 @@ func TestLook(t *testing.T) {
 		}
 	}
 
+	above := filepath.Dir(filepath.Dir(dir))
+	for mode, shared := range map[os.FileMode]string{0o777: above, 0o777 | os.ModeSticky: "", 0o755: "", 0o775: ""} {
+		if err := os.Chmod(above, mode); err != nil {
+			t.Fatal(err)
+		}
+		if h := look(); h.Shared != shared {
+			t.Errorf("%v: in the shared folder %q", mode, h.Shared)
+		}
+	}
+
 	if err := os.Rename(db, db+".moved"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,10 +56,8 @@ func (tx *Tx) moves(agent, session string) (moves, error) {
 }
 
 func movedTo(data string) (string, error) {
-	dec := json.NewDecoder(bytes.NewReader([]byte(data)))
-	dec.DisallowUnknownFields()
 	var d moved
-	if err := dec.Decode(&d); err != nil {
+	if err := strictJSON([]byte(data), &d); err != nil {
 		return "", err
 	}
 	if !filepath.IsAbs(d.To) || filepath.Clean(d.To) != d.To {

@@ -418,8 +418,11 @@ func TestRestoreSession(t *testing.T) {
 	}
 	for name, spoil := range map[string]func(s *store.Saved){
 		"no routes": func(s *store.Saved) { s.Routes = nil },
-		"a sum":     func(s *store.Saved) { s.Routes[0].Sum = s.Routes[1].Sum },
-		"a record":  func(s *store.Saved) { s.Routes[0].Record, s.Routes[0].Sum = "{}", store.SumOf("{}") },
+		"a move": func(s *store.Saved) {
+			s.Marks = append(s.Marks, store.Mark{Key: store.Key{Generation: 1}, Name: store.MarkMoved, Data: []byte(`{"from":"/here","to":"/elsewhere"}`)})
+		},
+		"a sum":    func(s *store.Saved) { s.Routes[0].Sum = s.Routes[1].Sum },
+		"a record": func(s *store.Saved) { s.Routes[0].Record, s.Routes[0].Sum = "{}", store.SumOf("{}") },
 		"another session's": func(s *store.Saved) {
 			r := route(1)
 			r.Session = "other"

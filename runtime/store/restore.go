@@ -27,6 +27,11 @@ func (tx *Tx) RestoreSession(lock *Lock, s SessionKey, saved Saved) (created boo
 	if len(saved.Routes) == 0 {
 		return false, fmt.Errorf("%w: there is no route", ErrUnaccountable)
 	}
+	for _, m := range saved.Marks {
+		if m.Name == MarkMoved { // it would live where the record wants, and not where its reader does
+			return false, fmt.Errorf("%w: it says where it lives", ErrUnaccountable)
+		}
+	}
 	there, err := tx.livesThere(s, saved)
 	if err != nil || there {
 		return false, err

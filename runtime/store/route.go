@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -99,11 +100,22 @@ func (r *Route) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func readRoute(data []byte) (routeJSON, error) {
+// strictJSON reads one JSON value with no member that is not known, and nothing behind it.
+func strictJSON(data []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
+	if err := dec.Decode(into); err != nil {
+		return err
+	}
+	if _, err := dec.Token(); err != io.EOF { // More would take a closing bracket for the end
+		return errors.New("something stands behind it")
+	}
+	return nil
+}
+
+func readRoute(data []byte) (routeJSON, error) {
 	var j routeJSON
-	if err := dec.Decode(&j); err != nil {
+	if err := strictJSON(data, &j); err != nil {
 		return j, err
 	}
 	if j.Schema != RouteSchema {

@@ -27,8 +27,8 @@ func loadHistory(path string) *history {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return h
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
+	f := openOwn(path)
+	if f == nil {
 		return h
 	}
 	h.file = f
@@ -36,6 +36,9 @@ func loadHistory(path string) *history {
 	count := 0
 	for {
 		line, err := lines.ReadBytes('\n')
+		if err != nil && len(line) > 0 {
+			_, _ = f.Write([]byte("\n")) // a REPL was killed while it wrote: what comes next begins a line
+		}
 		var entry string
 		if json.Unmarshal(line, &entry) == nil && entry != "" {
 			h.entries = append(h.entries, entry)
@@ -50,6 +53,20 @@ func loadHistory(path string) *history {
 	}
 	h.entries = h.entries[max(0, len(h.entries)-mostHistory):]
 	return h
+}
+
+// openOwn opens the file of a history, made anew if there is none, so that nobody else can read it; nil for anything but a plain file in
+// its place.
+func openOwn(path string) *os.File {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND|noFollow, 0o600)
+	if err != nil {
+		return nil
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || !narrowed(f, info) {
+		_ = f.Close() // nothing was written
+		return nil
+	}
+	return f
 }
 
 // shorten writes the newest entries anew in one step. Another REPL that has the file open goes on writing into the old one.
