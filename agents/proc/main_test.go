@@ -153,6 +153,11 @@ func owner(arg string) int {
 
 // adopter is an xmd with two programs, one of whose guardians is killed. It says what is left of each when that one is done.
 func adopter(string) int {
+	before := exec.Command("/bin/sleep", "600") // a shell that has become this process had it
+	if err := before.Start(); err != nil {
+		panic(err)
+	}
+	defer func() { _ = before.Process.Kill(); _ = before.Wait() }()
 	AdoptOrphans()
 	var trees [2]*Process
 	var pids [2][]int
@@ -175,7 +180,7 @@ func adopter(string) int {
 	}
 	_ = trees[0].backend.(*guarded).cmd.Process.Kill()
 	<-trees[0].Done()
-	fmt.Printf("%d of 4 left, and %d of the other\n", len(alive(pids[0])), len(alive(pids[1])))
+	fmt.Printf("%d of 4 left, %d of the other, %d from before\n", len(alive(pids[0])), len(alive(pids[1])), len(alive([]int{before.Process.Pid})))
 	_ = trees[1].Kill()
 	return 0
 }

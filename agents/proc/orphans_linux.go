@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// nursery knows which children of this process are guardians, when it adopts orphans: every other child fell to it from a guardian that was
-// killed.
+// nursery knows which children of this process are guardians, or were there before it adopted orphans: every other child fell to it from a
+// guardian that was killed.
 var nursery struct {
 	starting  sync.RWMutex // held for reading while a guardian is started: until it is known it would be an orphan
 	wanted    bool         // set before anything is started
@@ -20,14 +20,15 @@ var nursery struct {
 }
 
 // AdoptOrphans lets this process, from its first Start on, be the parent of what a killed guardian leaves, and end it before that program
-// is Done. It is for a program whose children are all started by this package: any other child would be taken for an orphan. Where the
-// kernel cannot do that it changes nothing. It must be called before anything is started.
+// is Done. It is for a program that starts its children by this package alone: any other that it starts later would be taken for an orphan. Where
+// the kernel cannot do that it changes nothing. It must be called before anything is started.
 func AdoptOrphans() { nursery.wanted = true }
 
 // begin starts a guardian so that it is never taken for an orphan.
 func (g *guarded) begin() error {
 	nursery.once.Do(func() {
-		if _, ok := children(os.Getpid()); ok && nursery.wanted {
+		if before, ok := children(os.Getpid()); ok && nursery.wanted {
+			nursery.guardians = before // a shell that has become this process may have had some
 			adoptOrphans()
 			nursery.adopts = true
 		}
