@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,10 +71,16 @@ func crashTwice(t *testing.T, first, second, want string) {
 }
 
 // A disk that fills up in the middle of a reply ends the run with a clear error. When there is room again the run goes on, and nothing
-// that was recorded is lost or sent again.
+// that was recorded is lost or sent again. A reply that goes on is not kept in memory: its turn is ended.
 func TestDiskFull(t *testing.T) {
-	h := newHome(t, "<Prompt agent=\"sim\" session=\"s\">SAY the first answer</Prompt>\n<Prompt agent=\"sim\" session=\"s\">CHUNKS 3000 1000</Prompt>\n"+
-		"<Prompt agent=\"sim\" session=\"s\">SAY the last answer</Prompt>\n")
+	for _, chunks := range []int{3000, 40_000} {
+		t.Run(fmt.Sprint(chunks), func(t *testing.T) { diskFull(t, chunks) })
+	}
+}
+
+func diskFull(t *testing.T, chunks int) {
+	h := newHome(t, fmt.Sprintf("<Prompt agent=\"sim\" session=\"s\">SAY the first answer</Prompt>\n<Prompt agent=\"sim\" session=\"s\">CHUNKS %d 1000</Prompt>\n"+
+		"<Prompt agent=\"sim\" session=\"s\">SAY the last answer</Prompt>\n", chunks))
 	state := filepath.Join(h.dir, "full")
 	if err := os.Mkdir(state, 0o700); err != nil {
 		t.Fatal(err)
@@ -87,7 +94,10 @@ func TestDiskFull(t *testing.T) {
 	if o.code != 1 || !strings.Contains(o.stderr, "no space is left") || !strings.Contains(o.stderr, "[store]") || !strings.HasPrefix(o.stdout, "the first answer\n") {
 		t.Fatalf("code %d, %d bytes, stderr %s", o.code, len(o.stdout), o.stderr)
 	}
-	if out, err := exec.Command("mount", "-o", "remount,size=100m", state).CombinedOutput(); err != nil {
+	if whole := chunks * 1000; whole > 10<<20 && len(o.stdout) > whole/2 {
+		t.Errorf("%d bytes of %d came after the disk was full", len(o.stdout), whole)
+	}
+	if out, err := exec.Command("mount", "-o", "remount,size=300m", state).CombinedOutput(); err != nil {
 		t.Fatal(err, string(out))
 	}
 	(&started{t: t, mark: h.mark}).gone()
@@ -95,7 +105,7 @@ func TestDiskFull(t *testing.T) {
 	if o.code == 5 {
 		o = h.xmd(env, "resume", "last", "--resend", "Prompt2")
 	}
-	if o.code != 0 || !strings.HasPrefix(o.stdout, "the first answer\n") || !strings.HasSuffix(o.stdout, "\nthe last answer\n") || strings.Count(o.stdout, "x") != 3000*999 {
+	if o.code != 0 || !strings.HasPrefix(o.stdout, "the first answer\n") || !strings.HasSuffix(o.stdout, "\nthe last answer\n") || strings.Count(o.stdout, "x") != chunks*999 {
 		t.Errorf("code %d, %d bytes, stderr %s", o.code, len(o.stdout), o.stderr)
 	}
 	if n := h.prompts()["SAY the first answer"]; n != 1 {

@@ -99,6 +99,7 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 		return err
 	}
 	l.journal = journal.New(l.store, l.id, j.secrets)
+	l.journal.OnFailure(func(err error) { l.cancel(runtime.Errorf(runtime.KindStore, "%w", err)) })
 	var w io.Writer
 	w, l.styled = p.document(j.settings.Format)
 	l.output = event.NewOutput(w, func(err error) { l.cancel(outputLost(err)) })

@@ -33,6 +33,8 @@ type Journal struct {
 	store   *store.Store
 	run     string
 	secrets *secret.Set // stored as references
+	failed  func(error)
+	failing sync.Once
 
 	write   sync.Mutex // held while a transaction is written: batches keep their order
 	mu      sync.Mutex
@@ -73,6 +75,10 @@ func New(s *store.Store, run string, secrets *secret.Set) *Journal {
 	return j
 }
 
+// OnFailure has failed told, once, that more waits than may and cannot be written: it ends what goes on being told, which would be kept in
+// memory. It is called on the goroutine of a Batch. To be called before the first event.
+func (j *Journal) OnFailure(failed func(error)) { j.failed = failed }
+
 // Batch keeps e for the next transaction. Output text is not kept. It waits only when 4 MiB are already waiting.
 func (j *Journal) Batch(e *event.Event) {
 	if e.Type == event.Text {
@@ -87,7 +93,9 @@ func (j *Journal) Batch(e *event.Event) {
 	waiting := j.bytes
 	j.mu.Unlock()
 	if waiting >= maxWaiting {
-		_ = j.flush(context.Background(), nil, nil)
+		if err := j.flush(context.Background(), nil, nil); err != nil && j.failed != nil {
+			j.failing.Do(func() { j.failed(err) })
+		}
 	} else if waiting >= flushBytes {
 		select {
 		case j.kick <- struct{}{}:

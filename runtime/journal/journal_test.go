@@ -206,6 +206,27 @@ func TestSoonByItself(t *testing.T) {
 	}
 }
 
+// What cannot be written is said when it is more than may wait, and once.
+func TestOnFailure(t *testing.T) {
+	s := opened(t, t.TempDir())
+	j := journal.New(s, "r", nil)
+	var told []error
+	j.OnFailure(func(err error) { told = append(told, err) })
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Repeat("x", 1<<20)
+	for i := range 8 {
+		j.Batch(message(text))
+		if want := i >= 3; (len(told) == 1) != want || want && !errors.Is(told[0], store.ErrClosed) {
+			t.Fatalf("after %d MiB: %v", i+1, told)
+		}
+	}
+	if err := j.Close(); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("%v", err)
+	}
+}
+
 func BenchmarkDelta(b *testing.B) {
 	s := opened(b, b.TempDir())
 	j := journal.New(s, "r", nil)
