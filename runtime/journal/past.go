@@ -258,16 +258,13 @@ func (p *Past) read(ctx context.Context, seq int64, body any) (event.At, error) 
 		return event.At{}, fmt.Errorf("record %d of run %s: %w", seq, p.run, err)
 	}
 	data := struct {
-		At   event.At        `json:"at"`
-		Body json.RawMessage `json:"body"`
-	}{}
+		At   event.At `json:"at"`
+		Body any      `json:"body"`
+	}{Body: body} // what body points to is read in the same pass
+	if body == nil {
+		data.Body = &json.RawMessage{}
+	}
 	if err := json.Unmarshal(raw, &data); err != nil {
-		return event.At{}, fmt.Errorf("record %d of run %s: %w: %w", seq, p.run, store.ErrUnaccountable, err)
-	}
-	if body == nil || data.Body == nil {
-		return data.At, nil
-	}
-	if err := json.Unmarshal(data.Body, body); err != nil {
 		return event.At{}, fmt.Errorf("record %d of run %s: %w: %w", seq, p.run, store.ErrUnaccountable, err)
 	}
 	return data.At, nil
