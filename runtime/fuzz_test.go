@@ -2,21 +2,19 @@ package runtime_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	_ "modernc.org/sqlite"
 
 	"xmd/lang/plan"
 	"xmd/runtime"
 	"xmd/runtime/event"
 	"xmd/runtime/journal"
 	"xmd/runtime/store"
+	"xmd/runtime/store/storetest"
 )
 
 // everything is a document whose run has records of every kind that a replay asks for.
@@ -46,7 +44,7 @@ round {loop.index}
 type spoilt struct {
 	b       *bench
 	s       *store.Store
-	db      *sql.DB
+	raw     *storetest.Raw
 	plan    *plan.Plan
 	records []store.Record
 	out     string
@@ -70,12 +68,12 @@ func newSpoilt(f *testing.F) *spoilt {
 	if err != nil {
 		f.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.state, store.FileName)+"?_pragma=synchronous(0)&_pragma=busy_timeout(5000)")
+	raw, err := storetest.Open(b.state)
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Cleanup(func() { _, _ = db.Close(), s.Close() })
-	sp := &spoilt{b: b, s: s, db: db, plan: compileText(f, everything), out: was.out}
+	f.Cleanup(func() { _, _ = raw.Close(), s.Close() })
+	sp := &spoilt{b: b, s: s, raw: raw, plan: compileText(f, everything), out: was.out}
 	for rec, err := range s.Records(context.Background(), "run1", 0) {
 		if err != nil {
 			f.Fatal(err)
@@ -90,22 +88,9 @@ func (sp *spoilt) put(t *testing.T, n int, kind, step, data string) (id string) 
 	t.Helper()
 	sp.copies++
 	id = fmt.Sprint("copy", sp.copies)
-	tx, err := sp.db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = tx.Exec(`INSERT INTO run (id, document, dir, sources, props, settings, started) VALUES (?, 'test.xmd', ?, '', '', '', 0)`, id, sp.b.dir)
-	for i, rec := range sp.records {
-		if err != nil {
-			break
-		}
-		as := []any{id, i + 1, rec.Step, rec.Kind, string(rec.Data)}
-		if i == n {
-			as = []any{id, i + 1, step, kind, data}
-		}
-		_, err = tx.Exec(`INSERT INTO record (run, seq, step, kind, time, data) VALUES (?, ?, ?, ?, 0, ?)`, as...)
-	}
-	if err = errors.Join(err, tx.Commit()); err != nil {
+	records := slices.Clone(sp.records)
+	records[n].Kind, records[n].Step, records[n].Data = kind, step, []byte(data)
+	if err := sp.raw.Run(id, sp.b.dir, records); err != nil {
 		t.Fatal(err)
 	}
 	return id

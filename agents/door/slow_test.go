@@ -51,6 +51,7 @@ func TestSlowClients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			defer response.Body.Close()
 			body, _ := io.ReadAll(response.Body) // cut or whole
 			if response.StatusCode != c.status || strings.Contains(string(body), "Bearer") {
 				t.Errorf("status %d, %s", response.StatusCode, body)

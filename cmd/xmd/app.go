@@ -69,18 +69,26 @@ func (p *program) finish(err error) int {
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):
-		fmt.Fprintf(p.stderr, "xmd: %s\n", printable(usage.message))
+		fmt.Fprintf(p.stderr, "xmd: %s\n", p.shown(usage.message))
 		if usage.hint != "" {
-			fmt.Fprintf(p.stderr, "hint: %s\n", printable(usage.hint))
+			fmt.Fprintf(p.stderr, "hint: %s\n", p.shown(usage.hint))
 		}
 		fmt.Fprintln(p.stderr, "usage: xmd COMMAND [ARGUMENTS] (xmd --help) [usage]")
 		return 2
 	case errors.As(err, &e):
-		fmt.Fprintln(p.stderr, printable(errorLine(e)))
+		fmt.Fprintln(p.stderr, p.shown(errorLine(e)))
 		return e.Kind.ExitCode()
 	}
-	fmt.Fprintf(p.stderr, "xmd: %s [failed]\n", printable(err.Error()))
+	fmt.Fprintf(p.stderr, "xmd: %s [failed]\n", p.shown(err.Error()))
 	return 1
+}
+
+// shown is a text as it may be shown beside the result.
+func (p *program) shown(text string) string {
+	if p.mask != nil {
+		text = p.mask(text)
+	}
+	return printable(text)
 }
 
 // errorLine is how an error is printed: message first, kind last.

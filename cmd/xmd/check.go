@@ -141,7 +141,15 @@ func planDocument(p *program, c *call) error {
 	if list.HasErrors() {
 		return exitCode(2)
 	}
-	return write(compiled, p.stdout)
+	if c.String("format") == "json" {
+		return write(compiled, p.stdout)
+	}
+	var text strings.Builder
+	if err := write(compiled, &text); err != nil {
+		return err
+	}
+	_, err = io.WriteString(p.stdout, printable(text.String())) // of a document that was not run, and may be anybody's
+	return err
 }
 
 // planWriters write a plan, by format.

@@ -24,8 +24,9 @@ type program struct {
 	owing   string   // the format in which the end of a run is still owed; "": none is
 	// observe reads every event of every run too; nil: nobody does. Tests judge the events there.
 	observe event.Sink
-	face    face      // what is shown at a terminal beside the result
-	console *terminal // where a person is asked; made on first use
+	face    face                // what is shown at a terminal beside the result
+	mask    func(string) string // hides the secrets of a REPL; nil: there are none
+	console *terminal           // where a person is asked; made on first use
 	// recorder stands between a run and its journal; nil: nothing does. Tests kill the program there.
 	recorder func(event.Recorder) event.Recorder
 

@@ -261,10 +261,10 @@ func propsHelp(p *program, split *arguments) error {
 		return exitCode(2)
 	}
 	if len(compiled.Inputs.Props) == 0 {
-		_, _ = fmt.Fprintf(p.stdout, "\n%s takes no props\n", src.Name)
+		_, _ = fmt.Fprintf(p.stdout, "\n%s takes no props\n", printable(src.Name))
 		return p.targetsHelp(src)
 	}
-	_, _ = fmt.Fprintf(p.stdout, "\nprops of %s:\n", src.Name)
+	_, _ = fmt.Fprintf(p.stdout, "\nprops of %s:\n", printable(src.Name))
 	for _, prop := range compiled.Inputs.Props {
 		what := prop.Description
 		switch {
@@ -277,7 +277,7 @@ func propsHelp(p *program, split *arguments) error {
 		case prop.Required:
 			what += " (required)"
 		}
-		_, _ = fmt.Fprintf(p.stdout, "  %-26s %s\n", propsPrefix+prop.Name, strings.TrimSpace(what))
+		_, _ = fmt.Fprintf(p.stdout, "  %-26s %s\n", propsPrefix+prop.Name, printable(strings.TrimSpace(what)))
 	}
 	return p.targetsHelp(src)
 }
@@ -289,10 +289,10 @@ func (p *program) targetsHelp(src *diag.Source) error {
 	if len(list) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(p.stdout, "\ntargets of %s (xmd run '%s#TARGET' runs one with what stands around it):\n", src.Name, src.Name)
+	_, err := fmt.Fprintf(p.stdout, "\ntargets of %s (xmd run '%s#TARGET' runs one with what stands around it):\n", printable(src.Name), printable(src.Name))
 	for _, t := range list {
 		if err == nil {
-			_, err = fmt.Fprintf(p.stdout, "  %s\n", t.Path)
+			_, err = fmt.Fprintf(p.stdout, "  %s\n", printable(t.Path))
 		}
 	}
 	return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -85,5 +86,50 @@ func TestWorkflowExample(t *testing.T) {
 	}
 	if calls != 2 {
 		t.Errorf("%d calls of xmd", calls)
+	}
+}
+
+// Every test that the page about security names is there, every fuzz target of the project is on it, and each has a corpus.
+func TestSecurityNamesTests(t *testing.T) {
+	page, err := os.ReadFile("../../specs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	declared := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
+	err = filepath.WalkDir("../..", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
+			there[m[1]] = true
+			if !strings.HasPrefix(m[1], "Fuzz") {
+				continue
+			}
+			if !strings.Contains(string(page), "`"+m[1]+"`") {
+				t.Errorf("%s is not on the page", m[1])
+			}
+			if kept, err := os.ReadDir(filepath.Join(filepath.Dir(path), "testdata", "fuzz", m[1])); err != nil || len(kept) == 0 {
+				t.Errorf("%s of %s has no corpus: %v", m[1], path, err)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`((?:Test|Fuzz)\\w+|\\w+\\.txtar)`").FindAllStringSubmatch(string(page), -1)
+	if len(named) < 100 {
+		t.Errorf("only %d tests are named", len(named))
+	}
+	for _, m := range named {
+		if name := m[1]; strings.HasSuffix(name, ".txtar") {
+			if _, err := os.Stat(filepath.Join("testdata/script", name)); err != nil {
+				t.Errorf("there is no script %s", name)
+			}
+		} else if !there[name] {
+			t.Errorf("there is no test %s", name)
+		}
 	}
 }

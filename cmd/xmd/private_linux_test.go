@@ -255,7 +255,7 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	}{
 		"the state folder":  {"state/xmd", []string{"run", "doc.xmd"}, 1, "this is a symbolic link, which is not followed"},
 		"the database":      {"state/xmd/xmd.db", []string{"run", "doc.xmd"}, 1, "this is a symbolic link, which is not followed"},
-		"its log":           {"state/xmd/xmd.db-wal", []string{"run", "doc.xmd"}, 1, "this is a symbolic link, which is not followed"},
+		"a log alone":       {"state/xmd/xmd.db-wal", []string{"run", "doc.xmd"}, 1, "the database is gone but its -wal file is there"},
 		"the locks":         {"state/xmd/locks", []string{"run", "doc.xmd"}, 1, "this is a symbolic link, which is not followed"},
 		"a report":          {"r.html", []string{"run", "doc.xmd", "--report", "html=r.html"}, 0, ""},
 		"what is formatted": {"beside.xmd", []string{"fmt", "doc.xmd"}, 0, ""},

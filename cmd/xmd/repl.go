@@ -84,6 +84,7 @@ func replMain(p *program, c *call) error {
 	if err := r.begin(ctx, given); err != nil {
 		return err
 	}
+	p.mask = r.secrets.Mask
 	stop := r.watch(cancel)
 	defer stop()
 	r.recall(r.live.ctx)
@@ -203,7 +204,7 @@ func (r *repl) read(ctx context.Context) {
 		case err != nil && line == "":
 			return
 		case entry == "" && strings.HasPrefix(line, ":"):
-			r.in.Remember(line)
+			r.remember(line)
 			if r.command(ctx, line) {
 				return
 			}
@@ -237,7 +238,7 @@ func (r *repl) leaves(empty bool) bool {
 	return twice
 }
 
-// remember puts an entry into the history, unless it has a secret in it.
+// remember puts an entry or a command into the history, unless it has a secret in it.
 func (r *repl) remember(entry string) {
 	if r.secrets.Mask(entry) == entry {
 		r.in.Remember(entry)
@@ -330,7 +331,7 @@ func (r *repl) execute(ctx context.Context, begun event.Entry, do func(context.C
 		failures = append(failures, e)
 	}
 	for _, e := range failures {
-		_, _ = fmt.Fprintln(r.p.through(r.p.stderr), term.Paint(r.p.face.rules.Color, term.Red, printable(errorLine(e))))
+		_, _ = fmt.Fprintln(r.p.through(r.p.stderr), term.Paint(r.p.face.rules.Color, term.Red, printable(r.secrets.Mask(errorLine(e)))))
 		if r.code = e.Kind.ExitCode(); e.Kind == runtime.KindCancelled {
 			r.code = exitInterrupt
 		}

@@ -80,7 +80,7 @@ func (r *repl) command(ctx context.Context, line string) bool {
 }
 
 func (r *repl) say(format string, args ...any) {
-	_, _ = fmt.Fprintln(r.p.stderr, printable(fmt.Sprintf(format, args...)))
+	_, _ = fmt.Fprintln(r.p.stderr, printable(r.secrets.Mask(fmt.Sprintf(format, args...))))
 }
 
 func (r *repl) help(context.Context, string) error {

@@ -70,6 +70,25 @@ func TestREPLHistory(t *testing.T) {
 	}
 }
 
+// What has a secret in it is shown to nobody later: neither an entry nor a command with one is kept.
+func TestREPLHistoryHasNoSecrets(t *testing.T) {
+	h := newHome(t, "")
+	d := h.sit([]string{"REPL_TOKEN=hunter2hunter2"}, "repl", "--agent", "sim", "--secret", "REPL_TOKEN")
+	d.Await("xmd> ")
+	for _, line := range []string{"the word is hunter2hunter2", ":agent hunter2hunter2", "nothing to hide"} {
+		d.types(line)
+		d.Await("xmd> ")
+	}
+	d.leaves(2) // there is no such agent
+	if strings.Contains(d.Raw(), `"hunter2hunter2"`) || !strings.Contains(d.Raw(), `there is no agent "***"`) {
+		t.Error("the error tells the secret")
+	}
+	kept, err := os.ReadFile(filepath.Join(h.dir, "state", "xmd", "repl-history"))
+	if err != nil || strings.Contains(string(kept), "hunter2") || !strings.Contains(string(kept), "nothing to hide") {
+		t.Errorf("%s %v", kept, err)
+	}
+}
+
 // A bracketed paste is one entry, and nothing in it is a key.
 func TestREPLPaste(t *testing.T) {
 	h := newHome(t, "")

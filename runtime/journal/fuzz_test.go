@@ -2,7 +2,6 @@ package journal_test
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,17 +11,16 @@ import (
 	"time"
 	"unicode/utf8"
 
-	_ "modernc.org/sqlite"
-
 	"xmd/runtime/event"
 	"xmd/runtime/journal"
 	"xmd/runtime/secret"
 	"xmd/runtime/store"
+	"xmd/runtime/store/storetest"
 )
 
 // rawJournal is a store whose records are written without it, as a damaged file or another program would have left them.
 type rawJournal struct {
-	db   *sql.DB
+	raw  *storetest.Raw
 	s    *store.Store
 	runs int
 }
@@ -34,12 +32,12 @@ func newRawJournal(t testing.TB) *rawJournal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, store.FileName)+"?_pragma=synchronous(0)&_pragma=busy_timeout(5000)")
+	raw, err := storetest.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = db.Close(), s.Close() })
-	return &rawJournal{db: db, s: s}
+	t.Cleanup(func() { _, _ = raw.Close(), s.Close() })
+	return &rawJournal{raw: raw, s: s}
 }
 
 // put writes a run with these records: a line each, of a type, a step and the data, parted by tabs.
@@ -47,22 +45,15 @@ func (r *rawJournal) put(t *testing.T, lines string) (run string, n int) {
 	t.Helper()
 	r.runs++
 	run = fmt.Sprint("r", r.runs)
-	tx, err := r.db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = tx.Exec(`INSERT INTO run (id, document, dir, sources, props, settings, started) VALUES (?, '', '', '', '', '', 0)`, run)
+	var records []store.Record
 	for line := range strings.Lines(lines) {
 		parts := append(strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3), "", "")
-		n++
-		if err == nil {
-			_, err = tx.Exec(`INSERT INTO record (run, seq, step, kind, time, data) VALUES (?, ?, ?, ?, 0, ?)`, run, n, parts[1], parts[0], parts[2])
-		}
+		records = append(records, store.Record{Kind: parts[0], Step: parts[1], Data: []byte(parts[2])})
 	}
-	if err = errors.Join(err, tx.Commit()); err != nil {
+	if err := r.raw.Run(run, "", records); err != nil {
 		t.Fatal(err)
 	}
-	return run, n
+	return run, len(records)
 }
 
 const sentRecord = `prompt.sent` + "\tPrompt1\t" + `{"at":{"step":"Prompt1","position":"a.xmd:1:1","agent":"codex"},"body":{"turn":1,"text":"go"}}` + "\n"

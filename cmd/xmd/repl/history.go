@@ -55,14 +55,17 @@ func loadHistory(path string) *history {
 	return h
 }
 
-// openOwn opens the file of a history, made anew if there is none, so that nobody else can read it; nil for anything but a plain file in
-// its place.
+// openOwn opens the file of a history, made anew if there is none, so that nobody else can read it; nil for anything but a plain file of
+// the person's own in its place, in a folder of the person's own.
 func openOwn(path string) *os.File {
+	if info, err := os.Lstat(filepath.Dir(path)); err != nil || !info.IsDir() || !ours(info) {
+		return nil
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND|noFollow, 0o600)
 	if err != nil {
 		return nil
 	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || !narrowed(f, info) {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || !ours(info) || !narrowed(f, info) {
 		_ = f.Close() // nothing was written
 		return nil
 	}

@@ -1,6 +1,7 @@
 package repl
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -32,7 +33,10 @@ func TestHistoryIsThePersonsAlone(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for name, kept := range map[string]bool{"new": true, "wide": true, "link": false, "pipe": false} {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "real"), 0o700), os.Symlink("real", filepath.Join(dir, "linked"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, kept := range map[string]bool{"new": true, "wide": true, "link": false, "pipe": false, "real/new": true, "linked/other": false} {
 		h := loadHistory(filepath.Join(dir, name))
 		h.add("typed")
 		if (h.file != nil) != kept || len(h.entries) == 0 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"xmd/runtime/event"
 )
@@ -152,11 +153,19 @@ func command(name, position, message string) string {
 
 // data escapes the message of a command, prop one of its properties, so that neither can end it.
 func data(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(strings.Map(harmless, s))
+}
+
+// harmless drops what would be obeyed by whoever shows the log at a terminal.
+func harmless(r rune) rune {
+	if unicode.Is(unicode.Bidi_Control, r) || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' {
+		return -1
+	}
+	return r
 }
 
 func prop(s string) string {
-	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(strings.Map(harmless, s))
 }
 
 // Summary is the step's summary in Markdown; after run.ended only.
