@@ -126,7 +126,7 @@ soak-short:
 	@$(MAKE) soak SOAK=45s
 
 faults:
-	XMD_FAULTS=all $(GO) test $(GOFLAGS_) -count=1 -timeout $(TEST_TIMEOUT) -run '^TestFaults' -v ./cmd/xmd
+	XMD_FAULTS=all $(GO) test $(GOFLAGS_) -count=1 -timeout 90m -run '^TestFaults' -v ./cmd/xmd
 
 fuzz:
 	@dirs=$$(grep -rlE --include='*_test.go' '^func Fuzz' . | xargs -rn1 dirname | sort -u || true); \

@@ -46,9 +46,8 @@ func (f *flights) of(ctx context.Context, past *journal.Past, nativeID string) (
 
 // Settle attaches the conversations in which prompts of the run were in flight and settles these, before anything is sent anywhere. The
 // errors say what cannot be settled, in document order as far as the record knows it; then the document is only told: Execute runs
-// nothing. What killed processes of the run left in the folder for temporary files is removed. The run's lock must be held.
+// nothing.
 func (r *Runner) Settle(ctx context.Context) []*Error {
-	r.sweep()
 	list, err := r.o.Past.Flights(ctx)
 	if err != nil {
 		return r.stop([]*Error{storeError(err)})

@@ -45,7 +45,7 @@ func (r *Runner) folder(ctx context.Context, n *plan.TempDir, at place) (string,
 		if r.o.Offline {
 			return nil, recordEnds()
 		}
-		dir, err := privateDir("xmd-")
+		dir, err := r.scratch(scratchTempDir)
 		if err == nil {
 			dir, err = filepath.EvalSymlinks(dir) // as paths are compared
 		}

@@ -28,11 +28,7 @@ func (c *course) run(ctx context.Context) bool {
 	c.asked = map[string]int{}
 	args := []string{"run", c.doc.name}
 	for range maxCalls {
-		s := strike{kind: noStrike}
-		if len(c.strikes) > 0 {
-			s, c.strikes = c.strikes[0], c.strikes[1:]
-		}
-		one := c.call(ctx, s, func() []store.Record { return c.look(ctx) }, args...)
+		one := c.call(ctx, c.nextStrike(), func() []store.Record { return c.look(ctx) }, args...)
 		if ctx.Err() != nil {
 			return false
 		}
@@ -51,6 +47,16 @@ func (c *course) run(ctx context.Context) bool {
 	}
 	c.find(c.run_.ID, "it comes to no end in %d calls", maxCalls)
 	return false
+}
+
+// nextStrike takes the next of the strikes; none when they are used up.
+func (c *course) nextStrike() strike {
+	if len(c.strikes) == 0 {
+		return strike{kind: noStrike}
+	}
+	s := c.strikes[0]
+	c.strikes = c.strikes[1:]
+	return s
 }
 
 // look reads the newest run of the document and its journal.

@@ -38,7 +38,8 @@ type life struct {
 	env    []string
 	mark   string
 	failed bool
-	stray  bool // a guardian was killed and xmd with it: what hides from its agent's end may be left
+	input  string // what the next xmd reads on stdin
+	stray  bool   // a guardian was killed and xmd with it: what hides from its agent's end may be left
 }
 
 // newLife makes the folder of a life, the same for the same seed and number.
@@ -104,6 +105,10 @@ func (l *life) run(ctx context.Context) {
 		}
 		l.w.count("documents done")
 	}
+	if l.rng.IntN(3) == 0 && !l.repl(ctx) {
+		killAll(marked(l.mark))
+		return
+	}
 	l.left(goneLimit)
 	for _, what := range unexpected(filepath.Join(l.dir, "tmp")) {
 		l.find("", "%s", what)
@@ -148,6 +153,7 @@ func (l *life) call(ctx context.Context, s strike, seen func() []store.Record, a
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { c.hung = true; return cmd.Process.Signal(syscall.SIGQUIT) } // its goroutines are on stderr then
 	cmd.WaitDelay = 5 * time.Second
+	cmd.Stdin = strings.NewReader(l.input)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Start(); err != nil {

@@ -348,6 +348,9 @@ func TestFaults(t *testing.T) {
 // runFault runs two documents one after the other on the same sessions, and looks at what is left.
 func runFault(t *testing.T, spec string, row faultRow, n int) {
 	h := faultHome(t, spec)
+	if spec == "other-history" && n > 1 { // it needs another session; that one's history is unconfirmed, which is said and goes on
+		row.again = ""
+	}
 	h.faultRound(n, row, "first", row.first)
 	h.faultRound(n, row, "again", row.again)
 	if kind := cmp.Or(row.again, row.first); n == 1 && kind != "" {

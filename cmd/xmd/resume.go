@@ -336,6 +336,7 @@ func (h *host) carryOn(ctx context.Context, r *resumption, j job) (*live, error)
 		l.release()
 		return nil, err
 	}
+	l.runner.Sweep(ctx)
 	return l, nil
 }
 

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -208,6 +209,31 @@ func TestRetryOfWhatNeverBegan(t *testing.T) {
 				t.Errorf("%+v", o)
 			}
 			h.check()
+		})
+	}
+}
+
+// A TempDir whose name was not on record when xmd was killed is gone after a resume, and one whose name was keeps it and is gone at the end.
+func TestTempDirsOfAKilledRun(t *testing.T) {
+	for _, at := range []string{"before step.ended TempDir1", "after step.started TempDir1/body/exec1", "before step.ended TempDir1/body/exec1"} {
+		t.Run(at, func(t *testing.T) {
+			t.Parallel()
+			h := newHome(t, "<TempDir as=\"dir\">\n```sh exec with=\"dir\"\necho x > \"$dir/x\"\n```\n</TempDir>\ndone\n")
+			tmp := filepath.Join(h.dir, "tmp")
+			if err := os.Mkdir(tmp, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			h.env = []string{"TMPDIR=" + tmp}
+			if o := h.xmd([]string{dieVariable + "=" + at}, "run", "doc.xmd"); o.code != 137 {
+				t.Fatalf("%+v", o)
+			}
+			h.check()
+			if o := h.xmd(nil, "resume", "last"); o.code != 0 || o.stdout != "done\n" {
+				t.Errorf("%+v", o)
+			}
+			if left, _ := os.ReadDir(tmp); len(left) != 0 {
+				t.Errorf("left: %v", left)
+			}
 		})
 	}
 }
