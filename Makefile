@@ -60,7 +60,7 @@ BENCH      ?= .
 BENCHTIME  ?= 0.2s
 COUNT      ?= 6
 BASE       ?=
-MICRO_PKGS := ./lang ./lang/plan ./runtime ./runtime/event ./runtime/journal ./runtime/store ./handoff ./agents/wire ./agents/acp ./cmd/xmd/report
+MICRO_PKGS := ./lang ./lang/plan ./runtime ./runtime/event ./runtime/journal ./runtime/store ./handoff ./agents/wire ./agents/acp
 BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
 BENCHSTAT  := $(CACHE)/xmd-tools/benchstat-$(BENCHSTAT_VERSION)/benchstat
 
@@ -120,7 +120,7 @@ $(LINT):
 bench: build
 	@programs=$${XMD_REAL_CACHE:-$(CACHE)/xmd-real}/programs.json; \
 	bin() { [ ! -e "$$programs" ] || awk -F'"' -v want="$$1" '$$2 == "name" { name = $$4 } $$2 == "bin" && name == want { print $$4 }' "$$programs"; }; \
-	set -x; $(GO) run $(GOFLAGS_) ./cmd/bench -page $(BENCH_PAGE) -acpx "$$(bin acpx)" -node "$$(bin node22)" -dir '$(BENCH_DIR)' $(BENCH_ARGS)
+	$(GO) run $(GOFLAGS_) ./cmd/bench -page $(BENCH_PAGE) -acpx "$$(bin acpx)" -node "$$(bin node22)" -dir '$(BENCH_DIR)' $(BENCH_ARGS)
 
 bench-short: build
 	$(GO) run $(GOFLAGS_) ./cmd/bench -short -dir '$(BENCH_DIR)' $(BENCH_ARGS)

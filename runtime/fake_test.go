@@ -191,7 +191,7 @@ func (fakePrograms) Run(_ context.Context, p runtime.Program) (runtime.ProgramEx
 
 // bench is one store and its fakes, over several runs.
 type bench struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	state  string
 	agents fakeAgents
@@ -202,7 +202,7 @@ type bench struct {
 	names  string          // a document that binds names before each run
 }
 
-func newBench(t *testing.T) *bench {
+func newBench(t testing.TB) *bench {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -246,7 +246,7 @@ func (r *result) types() string {
 	return strings.TrimSpace(b.String())
 }
 
-func compileText(t *testing.T, text string) *plan.Plan {
+func compileText(t testing.TB, text string) *plan.Plan {
 	t.Helper()
 	doc, list := lang.Parse("test.xmd", text)
 	p, more := plan.Compile(doc)

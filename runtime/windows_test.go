@@ -17,7 +17,7 @@ import (
 
 // windows is an agent's own interface in the test's process, and the terminal it has.
 type windows struct {
-	t      *testing.T
+	t      testing.TB
 	b      *bench
 	f      *fakeAgent
 	native runtime.NativeInfo

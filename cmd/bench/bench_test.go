@@ -112,12 +112,14 @@ func TestWant(t *testing.T) {
 func TestPage(t *testing.T) {
 	r := report{when: time.Unix(0, 0), machine: []string{"**Go**: 1"}, repetitions: 2, results: []result{
 		{id: "further", title: "a further prompt", floor: ms(1, 3), xmd: ms(2.5, 4)},
+		{id: "none", title: "long", xmd: ms(900, 60_000, 60_000)},
 		{id: "updates", title: "updates", err: errors.New("a | b\nc")},
 	}, loads: []loadResult{{title: "many", lines: []measured{{"run", sample{took: time.Second, peak: 5 * mib}}, {"replay", sample{took: time.Minute}}}}}}
 	text := r.text()
 	for _, want := range []string{
 		"* **Date**: 1970-01-01, medians of 2\n",
 		"| a further prompt | 2.00 ms (1.00–3.00 ms) | – | 3.25 ms (2.50–4.00 ms) | 1.62 (2.50) | ≤ 1 ms over the floor | **no**: 1.25 ms over the floor |\n",
+		"| long | – | – | 60.0 s (900 ms–60.0 s) | – | – | – |\n",
 		`| updates | – | – | a \| b c | – | – | **failed** |` + "\n",
 		"| many | run | 1,000 ms | 5.0 MiB |\n|  | replay | 60.0 s | – |\n",
 	} {

@@ -113,10 +113,19 @@ func cell(of []sample) string {
 	d := sorted(of, clock)
 	parts := []string{shown(median(of))}
 	if len(d) > 1 {
-		parts[0] += fmt.Sprintf(" (%s–%s)", strings.TrimSuffix(strings.TrimSuffix(shown(d[0]), " ms"), " s"), shown(d[len(d)-1]))
+		parts[0] += " (" + span(shown(d[0]), shown(d[len(d)-1])) + ")"
 	}
 	if p := peak(of); p > 0 {
 		parts = append(parts, fmt.Sprintf("%.1f MiB", float64(p)/mib))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// span is two times with a dash between, and their unit once where it is the same.
+func span(from, to string) string {
+	number, unit, _ := strings.Cut(from, " ")
+	if strings.HasSuffix(to, " "+unit) {
+		from = number
+	}
+	return from + "–" + to
 }
