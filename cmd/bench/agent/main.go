@@ -170,10 +170,14 @@ func (a *agent) prompt(m message) {
 func (a *agent) send(line string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.out.WriteString(line)
-	a.out.WriteByte('\n')
-	a.out.Flush()
+	a.put(line + "\n")
+	if err := a.out.Flush(); err != nil {
+		os.Exit(1) // nobody listens any more
+	}
 }
+
+// put writes without sending. The writer keeps an error for the next send.
+func (a *agent) put(text string) { _, _ = a.out.WriteString(text) }
 
 func (a *agent) result(id json.RawMessage, result string) {
 	a.send(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":` + result + `}`)

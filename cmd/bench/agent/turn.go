@@ -99,7 +99,9 @@ func (t *turn) chunks(n, size int, numbered bool) {
 		if numbered {
 			copy(frame[at:at+digits], fmt.Appendf(nil, "%0*d", digits, i))
 		}
-		t.out.Write(frame)
+		if _, err := t.out.Write(frame); err != nil {
+			return // the next send ends the process
+		}
 	}
 }
 
@@ -108,8 +110,8 @@ func (t *turn) tools(n int) {
 	t.mu.Lock()
 	for i := range n {
 		id := `"toolCallId":"t` + strconv.Itoa(i) + `"`
-		t.out.WriteString(t.update(`{"sessionUpdate":"tool_call",`+id+`,"title":"Read file","kind":"read","status":"pending"}`) + "\n")
-		t.out.WriteString(t.update(`{"sessionUpdate":"tool_call_update",`+id+`,"status":"completed"}`) + "\n")
+		t.put(t.update(`{"sessionUpdate":"tool_call",`+id+`,"title":"Read file","kind":"read","status":"pending"}`) + "\n")
+		t.put(t.update(`{"sessionUpdate":"tool_call_update",`+id+`,"status":"completed"}`) + "\n")
 	}
 	t.mu.Unlock()
 	t.say("done")

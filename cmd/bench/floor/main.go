@@ -9,6 +9,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -29,7 +30,7 @@ func run(args []string) error {
 	}
 	times, err := strconv.Atoi(args[1])
 	if err != nil {
-		return fmt.Errorf("N is a number, not %q", args[1])
+		return fmt.Errorf("the second argument is a number, not %q", args[1])
 	}
 	agent := exec.Command(args[2], args[3:]...)
 	agent.Stderr = os.Stderr
@@ -144,11 +145,11 @@ func (c *client) call(method string, params any) (json.RawMessage, error) {
 // line reads a line of any length; it is good until the next one.
 func (c *client) line() ([]byte, error) {
 	line, err := c.lines.ReadSlice('\n')
-	if err != bufio.ErrBufferFull {
+	if !errors.Is(err, bufio.ErrBufferFull) {
 		return line, err
 	}
 	c.long = c.long[:0]
-	for err == bufio.ErrBufferFull {
+	for errors.Is(err, bufio.ErrBufferFull) {
 		c.long = append(c.long, line...)
 		line, err = c.lines.ReadSlice('\n')
 	}
