@@ -33,6 +33,14 @@ func TestMedian(t *testing.T) {
 	}
 }
 
+func TestThousands(t *testing.T) {
+	for in, want := range map[string]string{"1": "1", "999": "999", "1000": "1,000", "1000000": "1,000,000"} {
+		if got := thousands(in); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestRules(t *testing.T) {
 	r := result{id: "c", floor: ms(10, 20, 60), xmd: ms(30, 15, 90)}
 	r.xmd[1].peak, r.xmd[0].growth = 20*mib, 1.5
@@ -121,6 +129,7 @@ func TestPage(t *testing.T) {
 		"| a further prompt | 2.00 ms (1.00–3.00 ms) | – | 3.25 ms (2.50–4.00 ms) | 1.62 (2.50) | ≤ 1 ms over the floor | **no**: 1.25 ms over the floor |\n",
 		"| long | – | – | 60.0 s (900 ms–60.0 s) | – | – | – |\n",
 		`| updates | – | – | a \| b c | – | – | **failed** |` + "\n",
+		"| further | ≤ 400 × the floor | 2.5 × the floor |\n",
 		"| many | run | 1,000 ms | 5.0 MiB |\n|  | replay | 60.0 s | – |\n",
 	} {
 		if !strings.Contains(text, want) {

@@ -96,9 +96,10 @@ func shown(d time.Duration) string {
 	}
 }
 
+// thousands puts commas into a number.
 func thousands(digits string) string {
 	if n := len(digits) - 3; n > 0 {
-		return digits[:n] + "," + digits[n:]
+		return thousands(digits[:n]) + "," + digits[n:]
 	}
 	return digits
 }

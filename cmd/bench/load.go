@@ -3,10 +3,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -27,7 +25,7 @@ func (b *bench) loads() []load {
 	few := func(short, all int) int { return pick(b.short, short, all) }
 	word := pick(b.foreign, "CHUNKS", "NUMBERED")
 	return []load{
-		b.streams(64, few(100, 2000), word),
+		b.streams(64, few(50, 2000), word),
 		b.prompts(few(50, 500)),
 		b.steps(few(200, 10_000)),
 		b.reply(fmt.Sprintf("a reply of %d MB", few(5, 100)), word, few(5, 100)*1_000_000/4000, 4000),
@@ -149,19 +147,8 @@ func (p *place) listed(runs int) ([]string, sample, error) {
 // crowd is several xmd on one store, each with several prompts of its own.
 func (b *bench) crowd(many, prompts int) load {
 	return load{fmt.Sprintf("%d xmd processes at once on one store, %d prompts each", many, prompts), func(p *place) ([]measured, error) {
-		errs := make([]error, many)
-		peaks := make([]sample, many)
-		begun := time.Now()
-		var all sync.WaitGroup
-		for i := range many {
-			all.Go(func() { peaks[i], errs[i] = p.one(i, prompts) })
-		}
-		all.Wait()
-		took := sample{took: time.Since(begun), peak: peak(peaks)}
-		if err := errors.Join(errs...); err != nil {
-			return nil, err
-		}
-		if err := p.gone(); err != nil {
+		took, err := p.atOnce(many, func(i int) (sample, error) { return p.one(i, prompts) })
+		if err != nil {
 			return nil, err
 		}
 		ids, _, err := p.listed(many + 1)

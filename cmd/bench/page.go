@@ -56,10 +56,23 @@ func (r report) text() string {
 		b.WriteString(row(result))
 	}
 	if len(r.loads) > 0 {
-		b.WriteString("\n## Load\n\nEach once. Every output was complete and in order, every exit code 0, nothing stayed behind, and `xmd replay` gave the same bytes.\n\n| load | what | time | peak |\n|---|---|---|---|\n")
+		b.WriteString("\n## Load\n\nEach once. One that is not marked failed gave the whole output in order and exit code 0, left no process behind, and `xmd replay` gave the same bytes.\n\n| load | what | time | peak |\n|---|---|---|---|\n")
 	}
 	for _, l := range r.loads {
 		b.WriteString(l.rows())
+	}
+	b.WriteString(r.gates())
+	return b.String()
+}
+
+// gates shows what the short form would fail on, beside what was measured.
+func (r report) gates() string {
+	var b strings.Builder
+	b.WriteString("\n## The short form\n\n`make bench-short` takes less of everything, looks for losses all the same, and fails on these, of the least that it measures. It runs a case\nthat misses once more before it says so. Here they were, at full size:\n\n| case | bound | here |\n|---|---|---|\n")
+	for _, result := range r.results {
+		for _, t := range of(result.id, gates) {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", result.id, t, t.value(t.best(result)))
+		}
 	}
 	return b.String()
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,18 +18,22 @@ type entry struct {
 
 // rows are the cases of the table, in the order of the page.
 func (b *bench) rows() []entry {
-	return []entry{
+	list := []entry{
 		{"version", b.version}, {"one", b.one}, {"further", b.further}, {"three", b.three},
 		{"updates", func() (contest, error) { return b.updates(pick(b.short, 20_000, 100_000)) }},
 		{"bytes-4k", func() (contest, error) { return b.bytes("bytes-4k", "4 KiB", 4<<10, false) }},
 		{"captured-4k", func() (contest, error) { return b.bytes("captured-4k", "4 KiB", 4<<10, true) }},
 		{"bytes-1m", func() (contest, error) { return b.bytes("bytes-1m", "1 MiB", 1<<20, false) }},
 		{"captured-1m", func() (contest, error) { return b.bytes("captured-1m", "1 MiB", 1<<20, true) }},
-		{"sessions", b.sessions}, {"interrupt", b.interrupt},
+		{"sessions", b.sessions}, {"beside", b.beside}, {"interrupt", b.interrupt},
 		{"check-prose", func() (contest, error) { return b.check("prose", prosePart) }},
 		{"check-dense", func() (contest, error) { return b.check("dense", densePart) }},
 		{"replay", b.replay},
 	}
+	if b.short { // one form of captured is enough for what it looks for
+		list = slices.DeleteFunc(list, func(e entry) bool { return e.id == "captured-1m" })
+	}
+	return list
 }
 
 // pick is the first if the condition holds.
@@ -127,7 +132,7 @@ func (b *bench) updates(n int) (contest, error) {
 // quarter of its size.
 func (b *bench) bytes(id, unit string, size int, captured bool) (contest, error) {
 	p, err := b.used(id)
-	total := pick(b.short, 12, 50)
+	total := pick(b.short, 8, 50)
 	n := total << 20 / size
 	reply := func(n int) (sample, error) {
 		words := fmt.Sprintf("CHUNKS %d %d", n, size)
@@ -153,6 +158,7 @@ func (b *bench) bytes(id, unit string, size int, captured bool) (contest, error)
 	}
 	if captured {
 		c.title += ", captured"
+		c.repetitions = pick(b.short, 1, 0)
 	} else {
 		c.acpx = b.acpx.measured(p, "--format", "json", "exec", words)
 	}

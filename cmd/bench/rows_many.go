@@ -37,7 +37,24 @@ func (b *bench) sessions() (contest, error) {
 		}
 		return s, err
 	}
-	return contest{title: fmt.Sprintf("%d sessions at once, one prompt of %s each (floor: the slowest agent's turn)", many, shown(turnTime)), xmd: xmd, finish: p.done}, nil
+	return contest{title: fmt.Sprintf("%d sessions at once, one prompt of %s each (floor: the slowest agent's turn)", many, shown(turnTime)), xmd: xmd, repetitions: pick(b.short, 1, 0), finish: p.done}, nil
+}
+
+// beside compares many sessions in one xmd with as many floors at once: what keeping them together takes, on a machine as busy for both.
+func (b *bench) beside() (contest, error) {
+	const many = 64
+	p, err := b.used("beside")
+	xmd := func(i int) (sample, error) {
+		text := parallel(many, func(n int) string { return fmt.Sprintf("<Prompt session=\"s%d-%d\">ping</Prompt>", i, n) })
+		return p.document(text, lines(many, func(int) string { return "pong: 1" }))
+	}
+	floor := func(int) (sample, error) {
+		return p.atOnce(many, func(i int) (sample, error) {
+			q := p.program(b.floor, "ping", "1", b.agent)
+			return p.apart(i, q, exactly("pong: 1"))
+		})
+	}
+	return contest{title: fmt.Sprintf("%d sessions at once, one prompt each (floor: as many floors at once)", many), floor: floor, xmd: xmd, finish: p.done}, err
 }
 
 // parallel is a document of this many branches.
