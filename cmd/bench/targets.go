@@ -48,7 +48,7 @@ var gates = []target{
 	{"one", timesFloor, 40}, {"one", cpuFloor, 10}, {"one", memory, 30},
 	{"further", timesFloor, 400}, {"further", cpuFloor, 75},
 	{"three", timesFloor, 40}, {"three", cpuFloor, 12},
-	{"updates", timesFloor, 8}, {"updates", cpuFloor, 4}, {"updates", memory, 55},
+	{"updates", timesFloor, 8}, {"updates", cpuFloor, 3}, {"updates", memory, 55}, {"updates-made", cpuFloor, 4},
 	{"bytes-4k", timesFloor, 12}, {"bytes-4k", cpuFloor, 6}, {"bytes-4k", memory, 60},
 	{"bytes-1m", timesFloor, 12}, {"bytes-1m", cpuFloor, 6}, {"bytes-1m", memory, 75},
 	{"sessions", timesFloor, 10}, {"beside", timesFloor, 15}, {"beside", cpuFloor, 6},

@@ -3,7 +3,8 @@
 //
 //	anything            "pong: N", N being the number of the prompt in its session
 //	CHUNKS n bytes      n message chunks of that many bytes, each ending in a line end
-//	NUMBERED n bytes    the same, of 11 bytes at least, each chunk beginning with its number in ten digits, so that a loss and a change of order show
+//	NUMBERED n bytes    the same of 11 bytes at least, each beginning with its number in ten digits, so that a loss and a change of
+//	                    order show; made beforehand, so that the agent costs next to nothing
 //	TOOLS n             n tool calls, each with its update
 //	PERM                asks for a permission and says what the answer was
 //	SLEEP ms            waits; a cancel ends the turn as cancelled

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -24,9 +25,9 @@ func (t *turn) run(words []string) {
 	stop := "end_turn"
 	switch words[0] {
 	case "CHUNKS":
-		t.chunks(n, size, false)
+		t.chunks(n, size)
 	case "NUMBERED":
-		t.chunks(n, size, true)
+		t.numbered(n, size)
 	case "TOOLS":
 		t.tools(n)
 	case "PERM":
@@ -81,28 +82,45 @@ func chunk(text string) string {
 	return `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":` + quoted(text) + `}}`
 }
 
+// chunks writes n chunks of one size, each made anew, as an agent does that has something to say.
+func (t *turn) chunks(n, size int) {
+	text := strings.Repeat("x", max(size-1, 0)) + "\n"
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for range n {
+		frame, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "method": "session/update", "params": map[string]any{
+			"sessionId": t.session,
+			"update":    map[string]any{"sessionUpdate": "agent_message_chunk", "content": map[string]any{"type": "text", "text": text}},
+		}})
+		if err != nil || !t.write(append(frame, '\n')) {
+			return
+		}
+	}
+}
+
 // digits is how many a numbered chunk begins with.
 const digits = 10
 
-// chunks writes n chunks of one size. The frame is made once and only its number changes, so that the agent's own work is next to nothing.
-func (t *turn) chunks(n, size int, numbered bool) {
-	text := strings.Repeat("x", max(size-1, 0)) + "\n"
-	if numbered && size <= digits {
-		text = strings.Repeat("x", digits) + "\n"
-	}
-	mark := text[:min(digits, len(text))]
-	frame := []byte(t.update(chunk(text)) + "\n")
-	at := strings.LastIndex(string(frame), `"text":"`+mark[:len(mark)-1]) + len(`"text":"`)
+// numbered writes n chunks of one size. The frame is made once and only its number changes, so that the agent's own work is next to
+// nothing, and all that takes time is the client's.
+func (t *turn) numbered(n, size int) {
+	mark := strings.Repeat("0", digits)
+	frame := []byte(t.update(chunk(mark+strings.Repeat("x", max(size-1-digits, 0))+"\n")) + "\n")
+	at := bytes.LastIndex(frame, []byte(`"text":"`+mark)) + len(`"text":"`)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range n {
-		if numbered {
-			copy(frame[at:at+digits], fmt.Appendf(nil, "%0*d", digits, i))
-		}
-		if _, err := t.out.Write(frame); err != nil {
-			return // the next send ends the process
+		copy(frame[at:at+digits], fmt.Appendf(nil, "%0*d", digits, i))
+		if !t.write(frame) {
+			return
 		}
 	}
+}
+
+// write says whether anybody still listens.
+func (t *turn) write(frame []byte) bool {
+	_, err := t.out.Write(frame)
+	return err == nil
 }
 
 // tools writes n tool calls and that they are done.
