@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 )
 
 // bench is what all cases share.
@@ -42,7 +43,7 @@ func main() {
 		cleanup()
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
+		fmt.Fprintln(os.Stderr, "bench: "+strings.ReplaceAll(err.Error(), "\n", "\nbench: "))
 		os.Exit(1)
 	}
 }
