@@ -40,7 +40,7 @@ func filesystem(dir string) string {
 	return first("stat", "-f", "-c", "%T", dir)
 }
 
-// load is the load average of the last minute: other work makes every time longer.
+// loadAverage is that of the last minute: other work makes every time longer.
 func loadAverage() string {
 	text, _ := os.ReadFile("/proc/loadavg")
 	average, _, _ := strings.Cut(string(text), " ")

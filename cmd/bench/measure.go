@@ -59,35 +59,50 @@ const limit = 10 * time.Minute
 func (b *bench) start(p program) (*running, error) {
 	ctx, stop := context.WithTimeout(context.Background(), limit)
 	r := &running{program: p, stop: stop}
-	from, to, err := os.Pipe()
-	if err != nil {
-		return nil, err
-	}
-	r.close = append(r.close, from)
-	r.report = bufio.NewReader(from)
 	r.cmd = exec.CommandContext(ctx, b.launch, p.args...)
 	r.cmd.Dir = p.dir
 	r.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.home, "LANG=C.UTF-8", b.mark()}
-	r.cmd.ExtraFiles = []*os.File{to}
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	r.cmd.Cancel = func() error { return syscall.Kill(-r.cmd.Process.Pid, syscall.SIGKILL) }
-	// Files and no pipes: nothing is copied by the harness.
-	if r.cmd.Stdout, err = r.file(p.out); err == nil {
-		r.cmd.Stderr, err = r.file(p.errs)
-	}
-	if err != nil {
-		return nil, err
-	}
-	err = r.cmd.Start()
-	_ = to.Close()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := fmt.Fscan(r.report, &r.pid); err != nil {
-		_ = r.cmd.Wait()
+	if err := r.begin(); err != nil {
+		r.finish()
 		return nil, fmt.Errorf("%s: it did not start: %w", strings.Join(p.args, " "), err)
 	}
 	return r, nil
+}
+
+// begin opens the streams, starts the launcher and reads which process it made. Streams are files and no pipes: nothing is copied here.
+func (r *running) begin() error {
+	from, to, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = to.Close() }()
+	r.close = append(r.close, from)
+	r.report = bufio.NewReader(from)
+	r.cmd.ExtraFiles = []*os.File{to}
+	if r.cmd.Stdout, err = r.file(r.out); err != nil {
+		return err
+	}
+	if r.cmd.Stderr, err = r.file(r.errs); err != nil {
+		return err
+	}
+	if err := r.cmd.Start(); err != nil {
+		return err
+	}
+	_ = to.Close() // so that the report ends with the launcher
+	if _, err := fmt.Fscan(r.report, &r.pid); err != nil {
+		return errors.Join(err, r.cmd.Wait())
+	}
+	return nil
+}
+
+// finish puts away what was needed.
+func (r *running) finish() {
+	r.stop()
+	for _, f := range r.close {
+		_ = f.Close()
+	}
 }
 
 // file makes a file for a stream; an empty path is nowhere.
@@ -104,16 +119,12 @@ func (r *running) file(path string) (*os.File, error) {
 
 // wait waits for the end.
 func (r *running) wait() (outcome, error) {
-	defer r.stop()
+	defer r.finish()
 	var o outcome
 	var user, system time.Duration
 	_, err := fmt.Fscan(r.report, &o.code, (*int64)(&o.took), (*int64)(&user), (*int64)(&system), &o.peak)
 	o.cpu = user + system
-	err = errors.Join(err, r.cmd.Wait())
-	for _, f := range r.close {
-		_ = f.Close()
-	}
-	if err != nil {
+	if err = errors.Join(err, r.cmd.Wait()); err != nil {
 		return o, fmt.Errorf("%s: %w", strings.Join(r.args, " "), err)
 	}
 	return o, nil

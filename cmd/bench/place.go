@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,13 +58,10 @@ func (p *place) program(args ...string) program {
 // checked runs a program whose output has to be this, and after which nothing may be left.
 func (p *place) checked(q program, w want) (sample, error) {
 	o, err := p.run(q)
-	if err == nil {
-		err = w.check(q.out)
-	}
-	if err == nil {
-		err = p.gone()
-	}
 	if err != nil {
+		return o.sample, err
+	}
+	if err := errors.Join(w.check(q.out), p.gone()); err != nil {
 		return o.sample, fmt.Errorf("%s: %w", strings.Join(q.args, " "), err)
 	}
 	return o.sample, nil

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -137,7 +138,7 @@ func (b *bench) interrupt() (contest, error) {
 		c.acpx = func(int) (sample, error) {
 			_ = os.Remove(log)
 			s, _, err := p.interrupted(log, b.acpx.program(p, b.logging(log), "exec", "SLEEP 600000"))
-			return s, err
+			return s, errors.Join(err, b.acpx.idle())
 		}
 	}
 	return c, nil
@@ -149,17 +150,18 @@ func (p *place) interrupted(log string, q program) (sample, int, error) {
 	if err != nil {
 		return sample{}, 0, err
 	}
-	for deadline := time.Now().Add(time.Minute); !p.prompted(log) && time.Now().Before(deadline); {
+	begun := p.prompted(log)
+	for deadline := time.Now().Add(time.Minute); !begun && time.Now().Before(deadline); begun = p.prompted(log) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	sent := time.Now()
 	err = syscall.Kill(r.pid, syscall.SIGINT)
 	o, werr := r.wait()
 	o.took = time.Since(sent)
-	if err == nil {
-		err = werr
+	if !begun {
+		err = fmt.Errorf("the agent was not prompted within a minute: %s", tail(q.errs))
 	}
-	return o.sample, o.code, err
+	return o.sample, o.code, errors.Join(err, werr)
 }
 
 // prompted says whether the agent is in its turn. One that keeps no log is given two seconds for it.

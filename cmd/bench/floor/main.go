@@ -47,12 +47,9 @@ func run(args []string) error {
 	}
 	c := &client{in: in, lines: bufio.NewReaderSize(out, 64<<10), text: bufio.NewWriterSize(os.Stdout, 64<<10)}
 	if err := c.talk(args[0], times); err != nil {
-		return err
+		return errors.Join(err, in.Close(), out.Close(), agent.Wait())
 	}
-	if err := in.Close(); err != nil {
-		return err
-	}
-	return agent.Wait()
+	return errors.Join(in.Close(), agent.Wait())
 }
 
 // client is a connection on which one thing is asked at a time.
