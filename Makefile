@@ -6,7 +6,10 @@
 # make live       AGENT=codex: two prompts to an agent on your own sign-in; says what it will do and asks first
 # make cross      compile for Linux, macOS and Windows; nothing is run there
 # make lint       gofmt, go vet, golangci-lint (pinned, built into the cache folder)
-# make bench      Go benchmarks; BENCH=regexp narrows, BENCHTIME=5s lengthens
+# make bench      xmd beside the least a Go program can be, and acpx where make real has installed it; writes specs/benchmarks.md
+#                 ONLY=regexp narrows, N=9 repeats more, AGENT_BIN= and FLOOR_BIN= measure with others; then bin/benchmarks.md is written
+# make bench-short  a minute of it, which fails on ratios and on lost output, never on a time
+# make microbench Go benchmarks of the stages; BENCH=regexp narrows, COUNT=10 repeats, BASE=gitref compares with that state by benchstat
 # make soak       xmd under random kills for SOAK (10m), then every promise about what is on record; SEED=N repeats a choice of kills
 # make soak-short the same for 45s, as in CI
 # make faults     every fault of the scripted agent at 1, 10 and 64 sessions; make test takes a part of them
@@ -50,8 +53,23 @@ endif
 FUZZTIME   ?= 60s
 SOAK       ?= 10m
 SEED       ?= 0
+# Of make bench. A page of the specifications is written by a whole run with our own agent and floor only.
+ONLY       ?=
+N          ?=
+AGENT_BIN  ?=
+FLOOR_BIN  ?=
+BENCH_PAGE ?= $(if $(strip $(ONLY)$(N)$(AGENT_BIN)$(FLOOR_BIN)),bin/benchmarks.md,specs/benchmarks.md)
+# Where the benchmarks' state folders are: on a disk, as a person's is.
+BENCH_DIR  ?= $(CACHE)
+BENCH_ARGS  = $(if $(ONLY),-only '$(ONLY)') $(if $(N),-n $(N)) $(if $(AGENT_BIN),-agent '$(AGENT_BIN)') $(if $(FLOOR_BIN),-floor '$(FLOOR_BIN)')
+# Of make microbench.
 BENCH      ?= .
-BENCHTIME  ?= 1s
+BENCHTIME  ?= 0.2s
+COUNT      ?= 6
+BASE       ?=
+MICRO_PKGS := ./lang ./lang/plan ./runtime ./runtime/event ./runtime/journal ./runtime/store ./handoff ./agents/wire ./agents/acp
+BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
+BENCHSTAT  := $(CACHE)/xmd-tools/benchstat-$(BENCHSTAT_VERSION)/benchstat
 
 LINT_VERSION := v2.15.0
 LINT_DIR   := $(CACHE)/xmd-tools/golangci-lint-$(LINT_VERSION)-$(shell $(GO) env GOVERSION 2>/dev/null)
@@ -68,7 +86,7 @@ GOVULNCHECK    := $(VULN_DIR)/govulncheck
 INDEXDB        := $(VULN_DIR)/indexdb-$(VULNDB_VERSION)
 
 .DELETE_ON_ERROR:
-.PHONY: build demo test real live cross lint bench soak soak-short faults fuzz vuln clean help
+.PHONY: build demo test real live cross lint bench bench-short microbench soak soak-short faults fuzz vuln clean help
 
 # The Go tool decides what is out of date, so the binary is always asked for.
 build:
@@ -115,8 +133,29 @@ $(LINT):
 	@echo "building golangci-lint $(LINT_VERSION) into $(LINT_DIR)"
 	GOFLAGS=-buildvcs=false GOBIN='$(LINT_DIR)' $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 
-bench:
-	$(GO) test $(GOFLAGS_) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -timeout 60m ./...
+# acpx and its Node are those of make real, if it has installed them.
+bench: build
+	@programs=$${XMD_REAL_CACHE:-$(CACHE)/xmd-real}/programs.json; \
+	bin() { [ ! -e "$$programs" ] || awk -F'"' -v want="$$1" '$$2 == "name" { name = $$4 } $$2 == "bin" && name == want { print $$4 }' "$$programs"; }; \
+	$(GO) run $(GOFLAGS_) ./cmd/bench -page $(BENCH_PAGE) -acpx "$$(bin acpx)" -node "$$(bin node22)" -dir '$(BENCH_DIR)' $(BENCH_ARGS)
+
+bench-short: build
+	$(GO) run $(GOFLAGS_) ./cmd/bench -short -dir '$(BENCH_DIR)' $(BENCH_ARGS)
+
+# With BASE, that state is put beside the clone and both are run in turn, so that what else the machine does meets both.
+microbench: $(if $(BASE),$(BENCHSTAT))
+	@scratch=$$(mktemp -d); base="$$scratch/base"; \
+	trap '[ ! -d "$$base" ] || git worktree remove --force "$$base"; rm -rf "$$scratch"' EXIT; \
+	run() { (cd "$$1" && pkgs=(); for pkg in $(MICRO_PKGS); do [ ! -d "$$pkg" ] || pkgs+=("$$pkg"); done; \
+	  $(GO) test $(GOFLAGS_) -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -benchmem -count $$2 -timeout 60m "$${pkgs[@]}"); }; \
+	if [ -z '$(BASE)' ]; then run . $(COUNT); exit; fi; \
+	git worktree add --quiet --detach "$$base" '$(BASE)'; \
+	for round in $$(seq $(COUNT)); do echo "round $$round of $(COUNT)"; run "$$base" 1 >>"$$scratch/old.txt"; run . 1 >>"$$scratch/new.txt"; done; \
+	$(BENCHSTAT) '$(BASE)'="$$scratch/old.txt" now="$$scratch/new.txt"
+
+$(BENCHSTAT):
+	@echo "building benchstat $(BENCHSTAT_VERSION) into $(dir $@)"
+	GOFLAGS=-buildvcs=false GOBIN='$(dir $@)' $(GO) install golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION)
 
 # What it finds ends it with an error and keeps its folder; the last lines say how to repeat it.
 soak: build

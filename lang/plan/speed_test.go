@@ -119,3 +119,23 @@ func BenchmarkStages(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkCompile is resolving and building alone, of a document that was parsed.
+func BenchmarkCompile(b *testing.B) {
+	for _, in := range []struct {
+		name string
+		make func(int) string
+	}{{"prose", prose}, {"dense", dense}} {
+		b.Run(in.name, func(b *testing.B) {
+			text := in.make(1 << 20)
+			doc, _ := lang.Parse("x.xmd", text)
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if p, list := plan.Compile(doc); p == nil {
+					b.Fatal(list)
+				}
+			}
+		})
+	}
+}
