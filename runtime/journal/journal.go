@@ -1,6 +1,6 @@
 // Package journal writes a run's events to the store: records durable before anything is built on them, deltas batched.
 //
-//	Stream.Emit ─▶ Batch ─▶ pending ──(100 ms, 256 KiB)──▶ one transaction, which waits for no disk
+//	Stream.Emit ─▶ Batch ─▶ pending ──(100 ms, 1 MiB)──▶ one transaction, which waits for no disk
 //	Stream.Soon ─▶ Soon ─▶ pending + record + the caller's rows ──(100 ms)──▶ one durable transaction
 //	Stream.Commit ─▶ Commit ─▶ pending + record + the caller's rows ─▶ one durable transaction
 //
@@ -22,7 +22,7 @@ import (
 
 // Bounds of what waits for the next transaction.
 const (
-	flushBytes = 256 << 10
+	flushBytes = 1 << 20
 	flushEvery = 100 * time.Millisecond
 	maxWaiting = 4 << 20
 	deltaBytes = 64 << 10 // an open delta that reaches this is a record: one text in many copies is what costs memory

@@ -122,10 +122,10 @@ func TestDeltasAreWrittenByTimeAndBySize(t *testing.T) {
 		if got := kept(t, s); got != "message:a" {
 			t.Errorf("after the delay: %q", got)
 		}
-		j.Batch(message(strings.Repeat("x", 300<<10)))
+		j.Batch(message(strings.Repeat("x", 1200<<10)))
 		synctest.Wait()
-		if got := kept(t, s); len(got) < 300<<10 {
-			t.Errorf("after 256 KiB: %d bytes", len(got))
+		if got := kept(t, s); len(got) < 1200<<10 {
+			t.Errorf("after 1 MiB: %d bytes", len(got))
 		}
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
