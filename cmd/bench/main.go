@@ -74,6 +74,12 @@ func configured() (*bench, func(), error) {
 	if b.only, err = regexp.Compile(only); err != nil {
 		return nil, nil, err
 	}
+	if scratch != "" {
+		err = os.MkdirAll(scratch, 0o700)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
 	if b.dir, err = os.MkdirTemp(scratch, "xmd-bench-"); err != nil {
 		return nil, nil, err
 	}

@@ -46,12 +46,12 @@ var targets = []target{
 var gates = []target{
 	{"version", timesFloor, 15}, {"version", cpuFloor, 7}, {"version", memory, 18},
 	{"one", timesFloor, 40}, {"one", cpuFloor, 10}, {"one", memory, 30},
-	{"further", timesFloor, 400}, {"further", cpuFloor, 75},
+	{"further", timesFloor, 150}, {"further", cpuFloor, 32},
 	{"three", timesFloor, 40}, {"three", cpuFloor, 12},
-	{"updates", timesFloor, 8}, {"updates", cpuFloor, 3}, {"updates", memory, 55}, {"updates-made", cpuFloor, 4},
-	{"bytes-4k", timesFloor, 12}, {"bytes-4k", cpuFloor, 6}, {"bytes-4k", memory, 60},
-	{"bytes-1m", timesFloor, 12}, {"bytes-1m", cpuFloor, 6}, {"bytes-1m", memory, 75},
-	{"sessions", timesFloor, 10}, {"beside", timesFloor, 15}, {"beside", cpuFloor, 6},
+	{"updates", timesFloor, 8}, {"updates", cpuFloor, 2.4}, {"updates", memory, 55}, {"updates-made", cpuFloor, 3.2},
+	{"bytes-4k", timesFloor, 8}, {"bytes-4k", cpuFloor, 3.4}, {"bytes-4k", memory, 60},
+	{"bytes-1m", timesFloor, 8}, {"bytes-1m", cpuFloor, 3}, {"bytes-1m", memory, 75},
+	{"sessions", timesFloor, 10}, {"beside", timesFloor, 15}, {"beside", cpuFloor, 4.8},
 	{"check-prose", cpuFloor, 55}, {"check-prose", steady, 4},
 	{"check-dense", cpuFloor, 65}, {"check-dense", steady, 4},
 }
