@@ -129,7 +129,7 @@ func TestPage(t *testing.T) {
 		"| a further prompt | 2.00 ms (1.00–3.00 ms) | – | 3.25 ms (2.50–4.00 ms) | 1.62 (2.50) | ≤ 1 ms over the floor | **no**: 1.25 ms over the floor |\n",
 		"| long | – | – | 60.0 s (900 ms–60.0 s) | – | – | – |\n",
 		`| updates | – | – | a \| b c | – | – | **failed** |` + "\n",
-		"| further | ≤ 400 × the floor | 2.5 × the floor |\n",
+		"| further | ≤ 150 × the floor | 2.5 × the floor |\n",
 		"| many | run | 1,000 ms | 5.0 MiB |\n|  | replay | 60.0 s | – |\n",
 	} {
 		if !strings.Contains(text, want) {
