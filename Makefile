@@ -27,7 +27,7 @@ CACHE      := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)
 # Without -buildvcs=false a build fails wherever git distrusts the folder's owner; the version is stamped by -X instead.
 GOFLAGS_   := -tags=$(TAGS) -buildvcs=false
 
-TEST_TIMEOUT ?= 30m
+TEST_TIMEOUT ?= 40m
 REAL_TIMEOUT ?= 45m
 # How many tests of real programs run at once. Most of their time is waiting.
 REAL_PARALLEL ?= 4
