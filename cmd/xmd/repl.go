@@ -183,42 +183,53 @@ func (r *repl) struckBy(sig os.Signal, leave context.CancelCauseFunc) {
 
 // read takes entries until the input ends, :quit, or ctx ends.
 func (r *repl) read(ctx context.Context) {
-	entry := ""
+	var entry strings.Builder
 	for {
 		prompt := "xmd> "
-		if entry != "" {
+		if entry.Len() > 0 {
 			prompt = "...> "
 		}
 		line, err := r.line(ctx, prompt)
 		switch {
 		case errors.Is(err, edit.ErrInterrupt):
-			if r.leaves(entry == "") {
+			if r.leaves(entry.Len() == 0) {
 				r.live.cancel(interrupted{os.Interrupt})
 				return
 			}
-			entry = ""
+			entry.Reset()
 			continue
 		case errors.Is(err, io.EOF) && line == "":
-			r.run(ctx, entry)
+			r.run(ctx, entry.String())
 			return
 		case err != nil && line == "":
 			return
-		case entry == "" && strings.HasPrefix(line, ":"):
+		case entry.Len() == 0 && strings.HasPrefix(line, ":"):
 			r.remember(line)
 			if r.command(ctx, line) {
 				return
 			}
 			continue
 		}
-		entry += line + "\n"
-		if doc, _ := lang.Parse("repl", entry); doc.Incomplete || openFrontmatter(entry) {
+		entry.WriteString(line + "\n")
+		text := entry.String()
+		if len(text) > longEntry && !strings.HasPrefix(text, "---") && !strings.ContainsAny(line, closers) {
 			continue
 		}
-		r.remember(entry)
-		r.run(ctx, entry)
-		entry = ""
+		if doc, _ := lang.Parse("repl", text); doc.Incomplete || openFrontmatter(text) {
+			continue
+		}
+		r.remember(text)
+		r.run(ctx, text)
+		entry.Reset()
 	}
 }
+
+// Of an entry this long only lines with one of these characters are looked at for its end: a tag, a comment, a fence and a brace that are open
+// end with one, and to read all of it again for each line costs too much.
+const (
+	longEntry = 64 << 10
+	closers   = ">`~}"
+)
 
 // line reads one line of an entry; whatever edits it has the terminal to itself.
 func (r *repl) line(ctx context.Context, prompt string) (string, error) {

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -316,5 +319,22 @@ func TestREPLIsKilled(t *testing.T) {
 	want := map[string]int{"SAY this was answered": 1, "SLEEP 60000": 1, "SAY it goes on": 1}
 	if got := h.prompts(); !maps.Equal(got, want) {
 		t.Errorf("sent: %v, want %v", got, want)
+	}
+}
+
+// An entry of very many lines that comes through a pipe is read in time, and ends where it ends.
+func TestALongEntryFromAPipe(t *testing.T) {
+	h := newHome(t, "")
+	const lines = 60_000
+	entry := "<Let as=\"v\">\n" + strings.Repeat("a line of a long entry, as a script may write it into the pipe\n", lines) + "</Let>\n"
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(h.dir, "xmd"), "repl")
+	cmd.Dir = h.dir
+	cmd.Env = append(os.Environ(), "GO_TEST_AS_XMD=1", quickExit, "HOME="+h.dir, "XDG_STATE_HOME="+filepath.Join(h.dir, "state"), h.mark)
+	cmd.Stdin = strings.NewReader(entry + "<Let as=\"n\" value={len(v)}/>\nit has {n} characters\n")
+	out, err := cmd.CombinedOutput()
+	if want := fmt.Sprintf("it has %d characters\n", len(entry)-len("<Let as=\"v\">\n</Let>\n")-1); err != nil || !strings.Contains(string(out), want) {
+		t.Errorf("%v: %.300s, want %s", err, out, want)
 	}
 }
