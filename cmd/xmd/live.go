@@ -85,12 +85,20 @@ func (h *host) begin(ctx context.Context, p *program, c *call, j job) (_ *live, 
 	}
 	owner := store.LockOwner{Run: l.id, Command: commandLine(c)}
 	if l.lock, err = l.store.TryLock(ctx, store.LockRun, l.id, owner); err != nil {
-		return nil, runtime.Errorf(runtime.KindStore, "the run's lock: %w", err)
+		return nil, notBegun(ctx, fmt.Errorf("the run's lock: %w", err))
 	}
 	if err = l.record(ctx, h, j); err != nil {
-		return nil, runtime.Errorf(runtime.KindStore, "%w", err)
+		return nil, notBegun(ctx, err)
 	}
 	return l, l.start(ctx, h, p, c, j)
+}
+
+// notBegun is why a run could not be put on record: the store, or a signal that came first.
+func notBegun(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return runtime.Errorf(runtime.KindCancelled, "%w", context.Cause(ctx))
+	}
+	return runtime.Errorf(runtime.KindStore, "%w", err)
 }
 
 // start opens the event stream of a run whose lock is held, and tells its start.
@@ -130,7 +138,7 @@ func (l *live) start(ctx context.Context, h *host, p *program, c *call, j job) e
 	l.runner = runtime.New(h.options(p, c, l, j), l.lock)
 	body := &event.Run{Document: j.plan.Source.Name, Digest: j.plan.Digest, Dir: h.dir, Props: j.props, Resumed: j.past != nil, Edited: j.edited}
 	if err := l.stream.Commit(ctx, event.RunStarted, event.At{}, body, nil); err != nil {
-		return runtime.Errorf(runtime.KindStore, "%w", err)
+		return notBegun(ctx, err)
 	}
 	return nil
 }

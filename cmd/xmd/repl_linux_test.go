@@ -235,6 +235,7 @@ func TestREPLResize(t *testing.T) {
 	h := newHome(t, "")
 	d := h.atREPL()
 	d.types("remember 漢字 e\u0301 me")
+	d.Await("\r\nremember 漢字 e\u0301 me\r\n") // what is typed while an entry runs is the terminal's own line to edit
 	d.Await("xmd> ")
 	for i := range 20 {
 		d.Type("漢")

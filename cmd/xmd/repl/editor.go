@@ -88,7 +88,7 @@ func New(o Options) (*Editor, error) {
 	}
 	e.stop = onResize(func() {
 		if e.reading.Load() {
-			e.keys.press([]byte(string(keyResize)))
+			e.keys.press(keyResize)
 		}
 	})
 	return e, nil
@@ -166,12 +166,12 @@ func (e *Editor) Read(ctx context.Context, prompt string) (string, error) {
 	e.rl.SetPrompt(prompt)
 	if now := e.width(); now != e.columns {
 		e.columns = now
-		e.keys.press([]byte(string(keyResize)))
+		e.keys.press(keyResize)
 	}
 	_, _ = io.WriteString(e.o.Out, pasteOn)
 	e.reading.Store(true)
 	over := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() { defer close(over); e.keys.press([]byte(string(keyCancel))) })
+	stop := context.AfterFunc(ctx, func() { defer close(over); e.keys.press(keyCancel) })
 	line, err := e.rl.Readline()
 	if !stop() {
 		<-over

@@ -14,9 +14,12 @@ type keys struct {
 
 	want chan struct{} // the terminal is to be read
 	got  chan piece
-	poke chan []byte
+	poke chan struct{} // something was pressed
 	done chan struct{}
 	once sync.Once
+
+	mu      sync.Mutex
+	pressed []byte
 
 	asked   bool         // a read of the terminal is under way
 	ready   bytes.Buffer // to be given
@@ -41,7 +44,7 @@ var (
 const maxPaste = 16 << 20
 
 func newKeys(in io.Reader, pasted func(string)) *keys {
-	k := &keys{pasted: pasted, want: make(chan struct{}, 1), got: make(chan piece, 1), poke: make(chan []byte, 8), done: make(chan struct{})}
+	k := &keys{pasted: pasted, want: make(chan struct{}, 1), got: make(chan piece, 1), poke: make(chan struct{}, 1), done: make(chan struct{})}
 	go k.pump(in)
 	return k
 }
@@ -64,12 +67,26 @@ func (k *keys) pump(in io.Reader) {
 	}
 }
 
-// press gives keys as if they had been pressed now.
-func (k *keys) press(text []byte) {
-	select {
-	case k.poke <- text:
-	case <-k.done:
+// press gives a key as if it had been pressed now, once if it was not read meanwhile. It never waits: between two lines nobody reads, and
+// who presses a key may be the one who would ask for the next.
+func (k *keys) press(key rune) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if text := []byte(string(key)); !bytes.Contains(k.pressed, text) {
+		k.pressed = append(k.pressed, text...)
 	}
+	select {
+	case k.poke <- struct{}{}:
+	default:
+	}
+}
+
+// takePressed moves what was pressed to what is given.
+func (k *keys) takePressed() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.ready.Write(k.pressed)
+	k.pressed = nil
 }
 
 // Read gives what was typed.
@@ -85,8 +102,8 @@ func (k *keys) Read(p []byte) (int, error) {
 		select {
 		case <-k.done:
 			return 0, io.EOF
-		case text := <-k.poke:
-			k.ready.Write(text)
+		case <-k.poke:
+			k.takePressed()
 		case got := <-k.got:
 			k.asked = false
 			k.take(got.text)
