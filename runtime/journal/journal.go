@@ -173,7 +173,7 @@ func (j *Journal) flush(ctx context.Context, e *event.Event, extra func(*store.T
 	}
 	do := j.store.Do
 	if e == nil && len(all) == 0 || e != nil && len(rows) == 0 && light[e.Type] {
-		do = j.store.DoSoon // texts, and what follows from the document
+		do = j.store.DoSoon // nothing that leaves xmd is built on it
 	}
 	err := do(ctx, func(tx *store.Tx) error {
 		if _, err := tx.Append(j.run, records...); err != nil {
